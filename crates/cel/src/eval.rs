@@ -1,0 +1,138 @@
+//! What evaluation meets besides values: errors, unknowns, the cost budget, the host.
+//!
+//! Absent: the evaluator itself (program), functions (library).
+use std::{collections::BTreeSet, fmt};
+
+use crate::{source::Span, value::Value};
+
+/// Why an evaluation gave no value. Both are absorbed by `&&`, `||` as the CEL specification says; unknowns win over errors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Halt {
+    /// It failed.
+    Error(Box<EvalError>),
+    /// It needs what is not known yet.
+    Unknown(Unknowns),
+}
+
+/// A run-time error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvalError {
+    /// What kind, for callers that decide by it.
+    pub kind: ErrorKind,
+    /// cel-go's words: `no such key: size`.
+    pub message: String,
+    /// The failing sub-expression's text; set by the evaluator.
+    pub span: Option<Span>,
+}
+
+/// Kinds of run-time errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// `no such key: k`
+    NoSuchKey,
+    /// `index out of bounds: 3`
+    IndexOutOfBounds,
+    /// `no such overload: ...`
+    NoSuchOverload,
+    /// `no such attribute(s): x`, a variable without a value
+    NoSuchAttribute,
+    /// `divide by zero`, `modulus by zero`
+    DivideByZero,
+    /// `integer overflow` and ranges
+    Overflow,
+    /// A value that a function does not take.
+    InvalidArgument,
+    /// The cost budget is used up. Not absorbed by `||` and `&&`.
+    CostExceeded,
+    /// A value nests deeper than [`crate::limits::MAX_VALUE_DEPTH`]. Not absorbed by `||` and `&&`.
+    TooDeep,
+    /// What the host answered to a question.
+    Host,
+}
+
+/// The exact set of what is not known: ids that the host gave out (attributes, questions).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unknowns(pub BTreeSet<u32>);
+
+/// What an expression's functions may ask of outside (authorization decisions). The answer to a question is the same
+/// within one evaluation.
+pub trait Host {
+    /// The answer, or the id of the unknown that it is.
+    fn ask(&mut self, question: &Value) -> Result<Value, Halt>;
+}
+
+/// What a variable is when it is read.
+pub enum Bound<'a> {
+    /// Its value.
+    Value(&'a Value),
+    /// Reading it fails, or it is unknown.
+    Halt(&'a Halt),
+    /// It has none: an error at the reader.
+    Absent,
+}
+
+/// The variables of one evaluation, by the slots that [`crate::Env::slot`] gives.
+pub trait Activation {
+    /// The variable in `slot`.
+    fn variable(&self, slot: u32) -> Bound<'_>;
+}
+
+impl Activation for [Option<Value>] {
+    fn variable(&self, slot: u32) -> Bound<'_> {
+        match self.get(slot as usize) {
+            Some(Some(value)) => Bound::Value(value),
+            _ => Bound::Absent,
+        }
+    }
+}
+
+/// What one evaluation gave, and what it cost.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// The value, or why there is none.
+    pub result: Result<Value, Halt>,
+    /// Its actual cost by Kubernetes' model, whether it succeeded or not.
+    pub cost: u64,
+}
+
+/// Handed to functions: the budget, the host.
+pub struct Context<'a> {
+    pub(crate) budget: u64,
+    pub(crate) cost: u64,
+    pub(crate) host: Option<&'a mut dyn Host>,
+}
+
+impl Context<'_> {
+    /// Charges `cost` before it is spent; an error when the budget does not hold it.
+    pub fn charge(&mut self, cost: u64) -> Result<(), Halt> {
+        self.cost = self.cost.saturating_add(cost);
+        if self.cost > self.budget {
+            return Err(Halt::error(ErrorKind::CostExceeded, "operation cancelled: actual cost limit exceeded"));
+        }
+        Ok(())
+    }
+
+    /// Asks the host.
+    pub fn ask(&mut self, question: &Value) -> Result<Value, Halt> {
+        match self.host.as_mut() {
+            Some(host) => host.ask(question),
+            None => Err(Halt::error(ErrorKind::Host, "nothing here answers questions to the host")),
+        }
+    }
+}
+
+impl Halt {
+    /// An error without a place (the evaluator adds it).
+    pub fn error(kind: ErrorKind, message: impl Into<String>) -> Halt {
+        Halt::Error(Box::new(EvalError { kind, message: message.into(), span: None }))
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for EvalError {}

@@ -1,0 +1,34 @@
+//! The Common Expression Language, usable alone: text -> [`Ast`] -> [`Checked`] -> [`Program`] -> [`Value`], with cost.
+//!
+//! Each arrow is a type, so that no phase can be skipped by accident:
+//!
+//! | phase | type | by |
+//! |---|---|---|
+//! | parse | [`Ast`] | [`Env::parse`] |
+//! | check | [`Checked`] | [`Env::check`] |
+//! | plan | [`Program`] | [`Env::program`] |
+//! | evaluate | [`Evaluation`] | [`Program::evaluate`] |
+//!
+//! Absent: Kubernetes objects, YAML, I/O, async, clocks, threads.
+pub mod ast;
+pub mod check;
+pub mod env;
+pub mod eval;
+#[cfg(feature = "serde")]
+pub mod json;
+pub mod library;
+pub mod limits;
+pub mod macros;
+pub mod program;
+pub mod source;
+pub mod types;
+pub mod value;
+
+pub use ast::Ast;
+pub use check::Checked;
+pub use env::{Env, EnvBuilder};
+pub use eval::Evaluation;
+pub use program::Program;
+pub use source::{Issue, Issues};
+pub use types::Type;
+pub use value::Value;

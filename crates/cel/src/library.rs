@@ -1,0 +1,67 @@
+//! Libraries: functions with their overloads (signature, implementation, cost), variables, types and macros.
+//!
+//! Each library is one file under `library/` that builds one [`Library`]; an [`crate::Env`] is a list of them. An overload's
+//! declaration, its code and its cost stand together, so that they cannot drift apart.
+//!
+//! Absent: which overload is meant (check, program), parsing.
+use std::sync::Arc;
+
+use crate::{eval::Halt, types::Type, value::Value};
+
+/// A set of functions, constants and macros under one name.
+#[derive(Clone, Default)]
+pub struct Library {
+    /// Its name, as in the function reference: `strings`, `kubernetes.lists`.
+    pub name: &'static str,
+    /// Its functions.
+    pub functions: Vec<Function>,
+    /// Named constants and type names.
+    pub constants: Vec<(Arc<str>, Type, Value)>,
+    /// Its macros.
+    pub macros: Vec<crate::macros::Macro>,
+}
+
+/// A function or method by name, with its overloads.
+#[derive(Clone)]
+pub struct Function {
+    /// `size`, `_+_`, `math.greatest`.
+    pub name: Arc<str>,
+    /// The signatures; none collides with another.
+    pub overloads: Vec<Overload>,
+}
+
+/// One signature of a function.
+#[derive(Clone)]
+pub struct Overload {
+    /// cel-go's overload id, unique in an environment: `size_string`, `string_to_int`.
+    pub id: &'static str,
+    /// Whether the first parameter is the receiver: `x.f(y)`.
+    pub member: bool,
+    /// The parameters' types, the receiver first; may hold [`Type::Param`].
+    pub params: Vec<Type>,
+    /// The result's type.
+    pub result: Type,
+    /// The code.
+    pub implementation: Implementation,
+    /// What a call costs beyond its arguments (COST model).
+    pub cost: Cost,
+    /// One line for the function reference.
+    pub doc: &'static str,
+    /// An expression that shows it, true when evaluated: `'abc'.size() == 3`.
+    pub example: &'static str,
+}
+
+/// An overload's code. It is only called with arguments of the declared types (`dyn` arguments are dispatched by value).
+pub type Implementation = fn(&mut crate::eval::Context<'_>, &[Value]) -> Result<Value, Halt>;
+
+/// What one call costs at run time, before it runs: string and list growth is charged before it happens.
+#[derive(Clone, Copy)]
+pub enum Cost {
+    /// A constant, mostly 1.
+    Fixed(u64),
+    /// Computed from the arguments.
+    Args(fn(&[Value]) -> u64),
+    /// Computed from the arguments and the result, and charged when the result is known (the call itself must be bounded
+    /// by its arguments' sizes).
+    Result(fn(&[Value], &Value) -> u64),
+}

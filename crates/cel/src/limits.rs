@@ -1,0 +1,16 @@
+//! Every bound of the language in one place, each with its reason.
+
+/// Code points of an expression. Kubernetes' `celconfig`/cel-go's `ExpressionSizeCodePointLimit`.
+pub const MAX_CODE_POINTS: usize = 100_000;
+
+/// Levels of nesting of a parsed expression. cel-go's `MaxRecursionDepth` as Kubernetes leaves it.
+pub const MAX_DEPTH: usize = 250;
+
+/// Levels of nesting of a value that is compared, printed or converted; deeper ones are an error, not a stack overflow.
+pub const MAX_VALUE_DEPTH: usize = 250;
+
+/// Problems listed for one expression, as cel-go prints at most.
+pub const MAX_ISSUES: usize = 100;
+
+/// Run-time cost of one evaluation. Kubernetes' `PerCallLimit`.
+pub const COST_PER_EXPRESSION: u64 = 1_000_000;

@@ -1,0 +1,72 @@
+//! Where things stand in an expression's text: spans in bytes, positions in characters, issues with a place.
+//!
+//! Absent: what the issues are about.
+use std::fmt;
+
+/// A half-open range of byte offsets into the expression's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// A place in characters (code points), as Kubernetes prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column, in code points.
+    pub column: u32,
+}
+
+/// One static problem of an expression.
+///
+/// Two places, because they serve two readers: `span` is what to underline (the misspelt field, the whole
+/// argument), `at` is where cel-go says that the node is (the `.` of a select, the `(` of a call), which
+/// Kubernetes' users know from its messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// What to underline.
+    pub span: Span,
+    /// Byte offset of the place that cel-go reports; `None` for issues without a place (size limits).
+    pub at: Option<u32>,
+    /// One fragment in cel-go's words: ``undeclared reference to 'x' (in container '')``.
+    pub message: String,
+    /// A remedy where one is known: ``did you mean `size`?``.
+    pub help: Option<String>,
+}
+
+/// All static problems of one expression, in the order of their places. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issues(pub Vec<Issue>);
+
+impl std::error::Error for Issues {}
+
+impl fmt::Display for Issues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, issue) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("; ")?;
+            }
+            f.write_str(&issue.message)?;
+            if let Some(help) = &issue.help {
+                write!(f, "; {help}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The line and column of a byte offset of `text`; an offset past the end is the end.
+pub fn position(text: &str, offset: u32) -> Position {
+    let offset = (offset as usize).min(text.len());
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    let count = |s: &str| u32::try_from(s.chars().count()).unwrap_or(u32::MAX);
+    Position {
+        line: 1 + u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX - 1),
+        column: 1 + count(before.get(line_start..).unwrap_or("")),
+    }
+}
