@@ -1,1 +1,6 @@
-fn main() {}
+//! Parses flags and calls `cli`; nothing interesting.
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    celandine::cli::main()
+}

@@ -1,0 +1,3 @@
+//! Wire types: EphemeralSchema, EgressPolicy, EphemeralReview, Status.
+//!
+//! Absent: behaviour.

@@ -1,0 +1,112 @@
+//! The engine's own form of one EphemeralSchema version; `storage` lowers the wire type into it.
+//!
+//! Field paths of diagnostics are relative to the version (`projection.sources[0].id`): the shape here mirrors the wire's.
+//! Absent: what any of it means (plan).
+use std::sync::Arc;
+
+use cel::Value;
+
+/// One version of one kind.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// `storage.acme.example`
+    pub group: Arc<str>,
+    /// `v1`
+    pub version: Arc<str>,
+    /// `BucketInfo`
+    pub kind: Arc<str>,
+    /// Whether objects live in namespaces.
+    pub namespaced: bool,
+    /// The author's schema.
+    pub schema: SchemaForm,
+    /// Named inputs.
+    pub sources: Vec<Source>,
+    /// Named expressions.
+    pub variables: Vec<Variable>,
+    /// What must hold.
+    pub validations: Vec<Validation>,
+    /// The template of `status`: maps, lists and scalars whose strings may hold `${...}`.
+    pub status: Option<Value>,
+}
+
+/// The two forms of a schema.
+#[derive(Clone, Debug)]
+pub enum SchemaForm {
+    /// kro's SimpleSchema, at `schema.simple`.
+    Simple(Value),
+    /// A Kubernetes structural schema, at `schema.openAPIV3Schema`.
+    OpenApi(Value),
+}
+
+/// A named input.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name in expressions.
+    pub id: Arc<str>,
+    /// Conditions, each a lone `${...}`; all must hold.
+    pub include_when: Vec<Arc<str>>,
+    /// Dimensions of a cartesian product: variable and a lone `${...}` giving a list.
+    pub for_each: Vec<(Arc<str>, Arc<str>)>,
+    /// What it reads.
+    pub read: Read,
+}
+
+/// What a source reads.
+#[derive(Clone, Debug)]
+pub enum Read {
+    /// Objects of the workspace.
+    ExternalRef(ExternalRef),
+}
+
+/// A reference to objects of the workspace.
+#[derive(Clone, Debug)]
+pub struct ExternalRef {
+    /// `v1`, `apps/v1`
+    pub api_version: Arc<str>,
+    /// `ConfigMap`
+    pub kind: Arc<str>,
+    /// Template of the name; exactly one of name and selector.
+    pub name: Option<Arc<str>>,
+    /// Template of the namespace.
+    pub namespace: Option<Arc<str>>,
+    /// `matchLabels` and `matchExpressions` with templates in their values.
+    pub selector: Option<Value>,
+    /// A missing object is an absent value, not an error.
+    pub optional: bool,
+    /// Whose rights it is read with.
+    pub read_as: ReadAs,
+}
+
+/// Whose rights a source is read with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReadAs {
+    /// The requesting user's.
+    #[default]
+    Consumer,
+    /// The provider's.
+    Provider,
+}
+
+/// A named expression.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name below `variables.`.
+    pub name: Arc<str>,
+    /// Its CEL, without `${}`.
+    pub expression: Arc<str>,
+}
+
+/// What must hold, or the request is refused.
+#[derive(Clone, Debug)]
+pub struct Validation {
+    /// CEL giving a bool.
+    pub expression: Arc<str>,
+    /// What to say.
+    pub message: Option<Arc<str>>,
+    /// CEL giving what to say.
+    pub message_expression: Option<Arc<str>>,
+    /// `FieldValueInvalid` (the default), `FieldValueForbidden`, `FieldValueRequired`, `FieldValueDuplicate`.
+    pub reason: Option<Arc<str>>,
+    /// `.spec.since`
+    pub field_path: Option<Arc<str>>,
+}

@@ -1,0 +1,100 @@
+//! What an evaluation asks for, and what it is handed.
+//!
+//! Absent: how it is answered (storage), when it asks (evaluation).
+use std::sync::Arc;
+
+use cel::Value;
+
+use crate::engine::definition::ReadAs;
+
+/// Identifies a [`Need`] within one evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NeedId(pub u32);
+
+/// Something that the evaluation cannot know by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Need {
+    /// One object.
+    Get {
+        /// Which kind.
+        resource: Resource,
+        /// Its namespace; empty for cluster-scoped kinds.
+        namespace: Arc<str>,
+        /// Its name.
+        name: Arc<str>,
+        /// With whose rights.
+        read_as: ReadAs,
+    },
+    /// The objects that a selector selects.
+    List {
+        /// Which kind.
+        resource: Resource,
+        /// The namespace; empty for all or for cluster-scoped kinds.
+        namespace: Arc<str>,
+        /// The labels they must have.
+        selector: Selector,
+        /// With whose rights.
+        read_as: ReadAs,
+    },
+}
+
+/// The kind of objects that a source names. Its plural is known where the kind is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Resource {
+    /// `v1`, `apps/v1`
+    pub api_version: Arc<str>,
+    /// `Deployment`
+    pub kind: Arc<str>,
+}
+
+/// A label selector after its templates are evaluated; all requirements must hold. Empty selects everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Selector(pub Vec<Requirement>);
+
+/// One requirement of a [`Selector`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Requirement {
+    /// The label.
+    pub key: Arc<str>,
+    /// The relation.
+    pub operator: Operator,
+    /// The values; empty for `Exists` and `DoesNotExist`, one for equality.
+    pub values: Vec<Arc<str>>,
+}
+
+/// The relations of label selectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// One of the values.
+    In,
+    /// None of the values, or absent.
+    NotIn,
+    /// Present.
+    Exists,
+    /// Absent.
+    DoesNotExist,
+}
+
+/// The answer to a [`Need`].
+#[derive(Clone, Debug)]
+pub enum Supply {
+    /// The object, in its final form.
+    Object(Value),
+    /// There is no such object (or its kind is not there).
+    Missing,
+    /// The objects.
+    Objects(cel::value::List),
+    /// It could not be answered.
+    Failed(SourceFailure),
+}
+
+/// Why a source gave nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SourceFailure {
+    /// The caller may not read it: `pods is forbidden: User "jane" cannot list resource ...`.
+    Forbidden(String),
+    /// It answered wrongly or not at all; the text is for the caller, without addresses, bodies, headers, credentials.
+    Failed(String),
+    /// The deadline passed.
+    Timeout,
+}
