@@ -98,19 +98,42 @@ pub struct Evaluation {
 
 /// Handed to functions: the budget, the host.
 pub struct Context<'a> {
-    pub(crate) budget: u64,
-    pub(crate) cost: u64,
-    pub(crate) host: Option<&'a mut dyn Host>,
+    budget: u64,
+    cost: u64,
+    work: u64,
+    host: Option<&'a mut dyn Host>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// A context that has spent nothing.
+    pub fn new(budget: u64, host: Option<&'a mut dyn Host>) -> Context<'a> {
+        Context { budget, cost: 0, work: 0, host }
+    }
+
+    /// What has been charged.
+    pub fn cost(&self) -> u64 {
+        self.cost
+    }
+
     /// Charges `cost` before it is spent; an error when the budget does not hold it.
+    #[inline]
     pub fn charge(&mut self, cost: u64) -> Result<(), Halt> {
         self.cost = self.cost.saturating_add(cost);
-        if self.cost > self.budget {
-            return Err(Halt::error(ErrorKind::CostExceeded, "operation cancelled: actual cost limit exceeded"));
-        }
-        Ok(())
+        if self.cost > self.budget { Err(cost_exceeded()) } else { Ok(()) }
+    }
+
+    /// Fails if `cost` could not be charged; for calls that are charged by their result and first want to know whether they
+    /// may make it.
+    pub fn afford(&mut self, cost: u64) -> Result<(), Halt> {
+        if self.cost.saturating_add(cost) > self.budget { self.charge(cost) } else { Ok(()) }
+    }
+
+    /// Counts work that Kubernetes' cost model does not see: bytes copied (`dyn` strings, lists joined by `+`), 8 for each
+    /// value compared. An error when an evaluation spends more than [`crate::limits::WORK_PER_EXPRESSION`].
+    #[inline]
+    pub fn spend(&mut self, work: u64) -> Result<(), Halt> {
+        self.work = self.work.saturating_add(work);
+        if self.work > crate::limits::WORK_PER_EXPRESSION { Err(cost_exceeded()) } else { Ok(()) }
     }
 
     /// Asks the host.
@@ -122,7 +145,22 @@ impl Context<'_> {
     }
 }
 
+#[cold]
+fn cost_exceeded() -> Halt {
+    Halt::error(ErrorKind::CostExceeded, "operation cancelled: actual cost limit exceeded")
+}
+
 impl Halt {
+    /// The error of a value that nests deeper than [`crate::limits::MAX_VALUE_DEPTH`].
+    pub fn too_deep() -> Halt {
+        Halt::error(ErrorKind::TooDeep, "value nests too deeply")
+    }
+
+    /// The error of arguments that no overload takes, in cel-go's short form.
+    pub fn no_such_overload() -> Halt {
+        Halt::error(ErrorKind::NoSuchOverload, "no such overload")
+    }
+
     /// An error without a place (the evaluator adds it).
     pub fn error(kind: ErrorKind, message: impl Into<String>) -> Halt {
         Halt::Error(Box::new(EvalError { kind, message: message.into(), span: None }))

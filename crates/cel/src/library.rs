@@ -6,7 +6,11 @@
 //! Absent: which overload is meant (check, program), parsing.
 use std::sync::Arc;
 
-use crate::{eval::Halt, types::Type, value::Value};
+use crate::{
+    eval::{Context, Halt},
+    types::Type,
+    value::Value,
+};
 
 /// A set of functions, constants and macros under one name.
 #[derive(Clone, Default)]
@@ -43,6 +47,8 @@ pub struct Overload {
     pub result: Type,
     /// The code.
     pub implementation: Implementation,
+    /// Makes better code from constant arguments at plan time.
+    pub specialize: Option<Specialize>,
     /// What a call costs beyond its arguments (COST model).
     pub cost: Cost,
     /// One line for the function reference.
@@ -52,16 +58,31 @@ pub struct Overload {
 }
 
 /// An overload's code. It is only called with arguments of the declared types (`dyn` arguments are dispatched by value).
-pub type Implementation = fn(&mut crate::eval::Context<'_>, &[Value]) -> Result<Value, Halt>;
+pub type Implementation = fn(&mut Context<'_>, &[Value]) -> Result<Value, Halt>;
 
-/// What one call costs at run time, before it runs: string and list growth is charged before it happens.
+/// Code made for one call, from its constant arguments.
+pub type Specialized = Arc<dyn Fn(&mut Context<'_>, &[Value]) -> Result<Value, Halt> + Send + Sync>;
+
+/// Called at plan time with the constant arguments (`None`: not constant). Gives code that replaces the implementation (a
+/// compiled regular expression), nothing, or why the call can only fail: then there is no program.
+pub type Specialize = fn(&[Option<&Value>]) -> Result<Option<Specialized>, String>;
+
+/// What one call costs at run time beyond its arguments (COST model, A7). A failed argument is shown as null, which has the
+/// size that the model gives to errors.
+///
+/// A call of 3 or more arguments or of several candidate overloads is dispatched by its values; if none fits, the first
+/// overload of the function prices it, so overloads that share a price by name (`Args`, `Result`) share the function.
 #[derive(Clone, Copy)]
 pub enum Cost {
     /// A constant, mostly 1.
     Fixed(u64),
-    /// Computed from the arguments.
+    /// Computed from the arguments, charged before the call runs, whether or not the checker knew the overload.
     Args(fn(&[Value]) -> u64),
-    /// Computed from the arguments and the result, and charged when the result is known (the call itself must be bounded
-    /// by its arguments' sizes).
-    Result(fn(&[Value], &Value) -> u64),
+    /// As `Args` if the checker resolved the call to a single overload, else 1.
+    ResolvedArgs(fn(&[Value]) -> u64),
+    /// Computed from the arguments and the result (`None`: an error), and charged when the result is known. The call itself
+    /// must be bounded by its arguments' sizes, or ask [`Context::afford`] before it makes what is larger.
+    Result(fn(&[Value], Option<&Value>) -> u64),
+    /// As `Result` if the checker resolved the call to a single overload, else 1.
+    ResolvedResult(fn(&[Value], Option<&Value>) -> u64),
 }

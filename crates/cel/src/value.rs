@@ -1,12 +1,21 @@
 //! Values: an enum behind `Arc`, cheap to clone, never deep-copied; maps keep the order in which they were made.
 //!
 //! Absent: functions on values (library), how JSON becomes values (json).
+mod compare;
+mod display;
+mod list;
+mod map;
+mod teardown;
+
 use std::{any::Any, fmt, sync::Arc};
+
+pub use list::List;
+pub use map::{FieldKey, Key, Map, MapBuilder};
 
 use crate::types::Type;
 
 /// What an expression evaluates to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Value {
     /// `null`
     Null,
@@ -67,126 +76,6 @@ pub trait Opaque: Any + Send + Sync + fmt::Debug {
     }
 }
 
-/// An immutable shared list. Cloning is one reference count.
-#[derive(Clone, Debug, Default)]
-pub struct List(Arc<Vec<Value>>);
-
-impl List {
-    /// Its elements.
-    pub fn as_slice(&self) -> &[Value] {
-        &self.0
-    }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The elements to change: in place if this is the only reference, else of a copy (one level, elements stay shared).
-    pub fn make_mut(&mut self) -> &mut Vec<Value> {
-        Arc::make_mut(&mut self.0)
-    }
-}
-
-impl From<Vec<Value>> for List {
-    fn from(values: Vec<Value>) -> List {
-        List(Arc::new(values))
-    }
-}
-
-/// A map's key.
-#[derive(Clone, Debug)]
-pub enum Key {
-    /// `bool`
-    Bool(bool),
-    /// `int`
-    Int(i64),
-    /// `uint`; equal to an `Int` of the same number.
-    Uint(u64),
-    /// `string`
-    String(Arc<str>),
-}
-
-/// An immutable shared map in the order of insertion. Cloning is one reference count.
-#[derive(Clone, Debug, Default)]
-pub struct Map(Arc<MapInner>);
-
-#[derive(Clone, Debug, Default)]
-struct MapInner {
-    entries: Vec<(Key, Value)>,
-    // The look-up index is the implementer's: linear for small maps, hashed for large ones, pre-hashed literal keys.
-}
-
-impl Map {
-    /// How many entries.
-    pub fn len(&self) -> usize {
-        self.0.entries.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.entries.is_empty()
-    }
-
-    /// The entries in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
-        self.0.entries.iter().map(|(k, v)| (k, v))
-    }
-
-    /// The value of a string key: a field of an object.
-    pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0.entries.iter().find_map(|(k, v)| matches!(k, Key::String(s) if &**s == key).then_some(v))
-    }
-
-    /// The value of any key; numbers are looked up by their number, whatever their type.
-    pub fn get_key(&self, key: &Key) -> Option<&Value> {
-        let _ = key;
-        None
-    }
-
-    /// Whether two are the same allocation (then they are equal, whatever they hold).
-    pub fn same(&self, other: &Map) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// Builds a [`Map`]. A key that is there already is replaced in place by `insert`.
-#[derive(Debug, Default)]
-pub struct MapBuilder(Vec<(Key, Value)>);
-
-impl MapBuilder {
-    /// Room for `n` entries.
-    pub fn with_capacity(n: usize) -> MapBuilder {
-        MapBuilder(Vec::with_capacity(n))
-    }
-
-    /// Adds or replaces; returns what was there.
-    pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
-        self.0.push((key.into(), value));
-        None
-    }
-
-    /// The map.
-    pub fn build(self) -> Map {
-        Map(Arc::new(MapInner { entries: self.0 }))
-    }
-}
-
-impl From<&str> for Key {
-    fn from(s: &str) -> Key {
-        Key::String(s.into())
-    }
-}
-impl From<Arc<str>> for Key {
-    fn from(s: Arc<str>) -> Key {
-        Key::String(s)
-    }
-}
 impl From<&str> for Value {
     fn from(s: &str) -> Value {
         Value::String(s.into())
@@ -215,5 +104,86 @@ impl From<List> for Value {
 impl From<Map> for Value {
     fn from(m: Map) -> Value {
         Value::Map(m)
+    }
+}
+impl From<u64> for Value {
+    fn from(u: u64) -> Value {
+        Value::Uint(u)
+    }
+}
+impl From<f64> for Value {
+    fn from(d: f64) -> Value {
+        Value::Double(d)
+    }
+}
+impl From<Arc<str>> for Value {
+    fn from(s: Arc<str>) -> Value {
+        Value::String(s)
+    }
+}
+impl From<Timestamp> for Value {
+    fn from(t: Timestamp) -> Value {
+        Value::Timestamp(t)
+    }
+}
+impl From<Vec<Value>> for Value {
+    fn from(values: Vec<Value>) -> Value {
+        Value::List(values.into())
+    }
+}
+impl From<Key> for Value {
+    fn from(key: Key) -> Value {
+        match key {
+            Key::Bool(b) => Value::Bool(b),
+            Key::Int(i) => Value::Int(i),
+            Key::Uint(u) => Value::Uint(u),
+            Key::String(s) => Value::String(s),
+        }
+    }
+}
+impl From<&Key> for Value {
+    fn from(key: &Key) -> Value {
+        key.clone().into()
+    }
+}
+
+impl Value {
+    /// Its type at run time, what `type(x)` gives: containers of `dyn`, objects as maps.
+    pub fn type_of(&self) -> Type {
+        match self {
+            Value::Null => Type::Null,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Uint(_) => Type::Uint,
+            Value::Double(_) => Type::Double,
+            Value::String(_) => Type::String,
+            Value::Bytes(_) => Type::Bytes,
+            Value::Timestamp(_) => Type::Timestamp,
+            Value::Duration(_) => Type::Duration,
+            Value::List(_) => Type::list(Type::Dyn),
+            Value::Map(_) => Type::map(Type::Dyn, Type::Dyn),
+            Value::Optional(_) => Type::optional(Type::Dyn),
+            Value::Type(_) => Type::type_of(Type::Dyn),
+            Value::Opaque(o) => o.type_of(),
+        }
+    }
+
+    /// A present optional.
+    pub fn some(value: Value) -> Value {
+        Value::Optional(Some(Arc::new(value)))
+    }
+
+    /// `optional.none()`
+    pub const NONE: Value = Value::Optional(None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_three_words() {
+        assert!(size_of::<Value>() <= 24);
+        assert!(size_of::<Key>() <= 24);
     }
 }
