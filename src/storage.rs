@@ -1,3 +1,4 @@
 //! REST storage of ephemeral kinds: create, catalog of plans, workspaces. The only layer that performs I/O.
 //!
 //! Absent: HTTP requests and responses of clients (server), what expressions mean (engine).
+pub mod decode;
