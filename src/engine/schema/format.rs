@@ -1,0 +1,1 @@
+//! `format`: the formats that Kubernetes knows; others are not checked.
