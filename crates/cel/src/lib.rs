@@ -14,6 +14,7 @@ pub mod ast;
 pub mod check;
 pub mod env;
 pub mod eval;
+mod format;
 #[cfg(feature = "serde")]
 pub mod json;
 pub mod library;

@@ -12,6 +12,19 @@ use crate::{
     value::Value,
 };
 
+pub(crate) mod build;
+pub(crate) mod conversions;
+pub(crate) mod cost;
+pub(crate) mod operators;
+pub(crate) mod regex;
+pub(crate) mod standard;
+pub(crate) mod time;
+
+/// The standard library: operators, conversions, `size`, `matches`, time.
+pub fn standard() -> Library {
+    standard::library()
+}
+
 /// A set of functions, constants and macros under one name.
 #[derive(Clone, Default)]
 pub struct Library {

@@ -1,0 +1,76 @@
+//! The cost rules that several functions share (COST A7): sizes of arguments and what is charged for them.
+//!
+//! Absent: which function has which rule (it stands beside the function), the charging itself.
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "upstream computes costs in f64 and truncates; sizes are far below 2^53"
+)]
+use crate::{library::Cost, value::Value};
+
+/// The size of an argument: code points, bytes, elements, what an opaque says; 1 for the rest.
+pub(crate) fn size(value: Option<&Value>) -> u64 {
+    match value {
+        Some(Value::String(s)) => s.chars().count() as u64,
+        Some(Value::Bytes(b)) => b.len() as u64,
+        Some(Value::List(l)) => l.len() as u64,
+        Some(Value::Map(m)) => m.len() as u64,
+        Some(Value::Opaque(o)) => o.cost_size(),
+        _ => 1,
+    }
+}
+
+/// As [`size`], but of what is in a present optional.
+pub(crate) fn inner_size(value: Option<&Value>) -> u64 {
+    let mut value = value;
+    while let Some(Value::Optional(Some(inner))) = value {
+        value = Some(inner);
+    }
+    size(value)
+}
+
+/// `ceil(x * 0.1)`: one traversal of a string.
+pub(crate) fn tenth(x: u64) -> u64 {
+    (x as f64 * 0.1).ceil() as u64
+}
+
+/// `ceil(x * 2 * 0.1)`: two traversals.
+pub(crate) fn fifth(x: u64) -> u64 {
+    (x as f64 * 2.0 * 0.1).ceil() as u64
+}
+
+/// Matching a pattern: text by pattern.
+pub(crate) fn matching(text: u64, pattern: u64) -> u64 {
+    let text = ((1.0 + text as f64) * 0.1).ceil() as u64;
+    text.saturating_mul((pattern as f64 * 0.25).ceil() as u64)
+}
+
+/// What sorting and deduplicating `list` is charged: all pairs.
+pub(crate) fn pairs(list: Option<&Value>) -> u64 {
+    let (count, first) = match list {
+        Some(Value::List(l)) => (l.len() as f64, l.as_slice().first()),
+        _ => (0.0, None),
+    };
+    let factor = if matches!(first, Some(Value::String(_) | Value::Bytes(_))) { 2.1 } else { 2.0 };
+    (count * count * factor) as u64 + 11
+}
+
+/// A tenth of the first argument's size.
+pub(crate) const RECEIVER: Cost = Cost::Args(|args| tenth(size(args.first())));
+/// As [`RECEIVER`], through a present optional.
+pub(crate) const RECEIVER_INNER: Cost = Cost::ResolvedArgs(|args| tenth(inner_size(args.first())));
+/// Two traversals of the first argument.
+pub(crate) const RECEIVER_TWICE: Cost = Cost::Args(|args| fifth(size(args.first())));
+/// Two traversals of the result.
+pub(crate) const RESULT_TWICE: Cost = Cost::Result(|_, result| fifth(size(result)));
+/// The shorter of two.
+pub(crate) const SHORTER: Cost =
+    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).min(inner_size(args.get(1)))));
+/// Both together.
+pub(crate) const BOTH: Cost =
+    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).saturating_add(inner_size(args.get(1)))));
+/// A regular expression.
+pub(crate) const MATCHING: Cost = Cost::ResolvedArgs(|args| matching(inner_size(args.first()), inner_size(args.get(1))));
+/// A list that is made: its allocation and its elements.
+pub(crate) const NEW_LIST: Cost = Cost::ResolvedResult(|_, result| 11 + size(result));
