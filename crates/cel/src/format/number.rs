@@ -168,7 +168,9 @@ mod tests {
 
     #[test]
     fn doubles_parse_as_in_go() {
-        let check = |text: &str, want: Option<f64>| assert_eq!(parse_double(text).map(f64::to_bits), want.map(f64::to_bits), "{text}");
+        let check = |text: &str, want: Option<f64>| {
+            assert_eq!(parse_double(text).map(f64::to_bits), want.map(f64::to_bits), "{text}")
+        };
         check("1.5", Some(1.5));
         check("+.5", Some(0.5));
         check("1_000", Some(1000.0));

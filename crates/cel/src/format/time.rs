@@ -178,18 +178,26 @@ fn part(text: &[u8]) -> Option<(u64, &[u8])> {
         "h" => 3_600_000_000_000,
         _ => return None,
     };
-    let mut nanos = whole.iter().try_fold(0u64, |n, b| n.checked_mul(10)?.checked_add(u64::from(b - b'0')).filter(|n| *n <= 1 << 63))?;
+    let mut nanos = whole
+        .iter()
+        .try_fold(0u64, |n, b| n.checked_mul(10)?.checked_add(u64::from(b - b'0')).filter(|n| *n <= 1 << 63))?;
     nanos = nanos.checked_mul(unit).filter(|n| *n <= 1 << 63)?;
     nanos = nanos.checked_add(fraction_of(fraction, unit)).filter(|n| *n <= 1 << 63)?;
     Some((nanos, rest))
 }
 
 /// `0.fraction` of a unit, truncated; computed in f64 as Go does.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as Go computes it")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as Go computes it"
+)]
 fn fraction_of(digits: &[u8], unit: u64) -> u64 {
     let (mut value, mut scale) = (0u64, 1f64);
     for b in digits {
-        let next = value.checked_mul(10).and_then(|v| v.checked_add(u64::from(b - b'0'))).filter(|v| *v <= i64::MAX as u64);
+        let next =
+            value.checked_mul(10).and_then(|v| v.checked_add(u64::from(b - b'0'))).filter(|v| *v <= i64::MAX as u64);
         let Some(next) = next else { break };
         value = next;
         scale *= 10.0;

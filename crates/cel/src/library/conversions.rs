@@ -23,50 +23,202 @@ use crate::{
 pub(crate) fn functions() -> Vec<Function> {
     use Type::{Bool, Bytes, Double, Duration, Int, String, Timestamp, Uint};
     vec![
-        function("bool", vec![
-            global("bool_to_bool", vec![Bool], Bool, to_bool, "Itself.", "bool(true)"),
-            global("string_to_bool", vec![String], Bool, to_bool, "`1 t true TRUE True` and their opposites.", "bool('true')"),
-        ]),
-        function("bytes", vec![
-            global("bytes_to_bytes", vec![Bytes], Bytes, to_bytes, "Itself.", "bytes(b'a') == b'a'"),
-            at(cost::RECEIVER_INNER, global("string_to_bytes", vec![String], Bytes, to_bytes, "The string's UTF-8.", "bytes('é') == b'\\xc3\\xa9'")),
-        ]),
-        function("double", vec![
-            global("double_to_double", vec![Double], Double, to_double, "Itself.", "double(1.5) == 1.5"),
-            global("int64_to_double", vec![Int], Double, to_double, "The nearest double.", "double(1) == 1.0"),
-            global("string_to_double", vec![String], Double, to_double, "A number in decimal or hexadecimal.", "double('1.5e3') == 1500.0"),
-            global("uint64_to_double", vec![Uint], Double, to_double, "The nearest double.", "double(1u) == 1.0"),
-        ]),
-        function("duration", vec![
-            global("duration_to_duration", vec![Duration], Duration, to_duration, "Itself.", "duration(duration('1s')) == duration('1s')"),
-            global("int64_to_duration", vec![Int], Duration, to_duration, "Always an error: write `duration(string(n) + 's')`.", ""),
-            global("string_to_duration", vec![String], Duration, to_duration, "Hours to nanoseconds: `1h2m3.5s`.", "duration('1.5h') == duration('90m')"),
-        ]),
-        function("dyn", vec![global("to_dyn", vec![any()], Type::Dyn, to_dyn, "Itself, unchecked until run time.", "dyn(1) == 1u")]),
-        function("int", vec![
-            global("int64_to_int64", vec![Int], Int, to_int, "Itself.", "int(1) == 1"),
-            global("double_to_int64", vec![Double], Int, to_int, "Towards 0; an error where it does not fit.", "int(-1.9) == -1"),
-            global("duration_to_int64", vec![Duration], Int, to_int, "Nanoseconds.", "int(duration('1us')) == 1000"),
-            global("string_to_int64", vec![String], Int, to_int, "A decimal number.", "int('-7') == -7"),
-            global("timestamp_to_int64", vec![Timestamp], Int, to_int, "Seconds since 1970.", "int(timestamp('1970-01-01T00:01:00Z')) == 60"),
-            global("uint64_to_int64", vec![Uint], Int, to_int, "The number; an error where it does not fit.", "int(7u) == 7"),
-        ]),
-        function("string", vec![
-            global("string_to_string", vec![String], String, to_string, "Itself.", "string('a') == 'a'"),
-            global("bool_to_string", vec![Bool], String, to_string, "`true` or `false`.", "string(true) == 'true'"),
-            at(cost::RECEIVER_INNER, global("bytes_to_string", vec![Bytes], String, to_string, "From UTF-8; an error for anything else.", "string(b'a') == 'a'")),
-            global("double_to_string", vec![Double], String, to_string, "The shortest form that reads back.", "string(1.5) == '1.5'"),
-            global("duration_to_string", vec![Duration], String, to_string, "Seconds.", "string(duration('1m1.5s')) == '61.5s'"),
-            global("int64_to_string", vec![Int], String, to_string, "Decimal.", "string(-7) == '-7'"),
-            global("timestamp_to_string", vec![Timestamp], String, to_string, "RFC 3339, with the offset that it was read with.", "string(timestamp('2024-01-01T00:00:00.50Z')) == '2024-01-01T00:00:00.5Z'"),
-            global("uint64_to_string", vec![Uint], String, to_string, "Decimal.", "string(7u) == '7'"),
-        ]),
-        function("timestamp", vec![
-            global("timestamp_to_timestamp", vec![Timestamp], Timestamp, to_timestamp, "Itself.", "timestamp(timestamp(0)) == timestamp(0)"),
-            global("int64_to_timestamp", vec![Int], Timestamp, to_timestamp, "Seconds since 1970.", "timestamp(60) == timestamp('1970-01-01T00:01:00Z')"),
-            global("string_to_timestamp", vec![String], Timestamp, to_timestamp, "RFC 3339.", "timestamp('2024-01-01T01:00:00+01:00') == timestamp('2024-01-01T00:00:00Z')"),
-        ]),
-        function("type", vec![global("type", vec![any()], Type::type_of(any()), to_type, "The type at run time.", "type(1) == int")]),
+        function(
+            "bool",
+            vec![
+                global("bool_to_bool", vec![Bool], Bool, to_bool, "Itself.", "bool(true)"),
+                global(
+                    "string_to_bool",
+                    vec![String],
+                    Bool,
+                    to_bool,
+                    "`1 t true TRUE True` and their opposites.",
+                    "bool('true')",
+                ),
+            ],
+        ),
+        function(
+            "bytes",
+            vec![
+                global("bytes_to_bytes", vec![Bytes], Bytes, to_bytes, "Itself.", "bytes(b'a') == b'a'"),
+                at(
+                    cost::RECEIVER_INNER,
+                    global(
+                        "string_to_bytes",
+                        vec![String],
+                        Bytes,
+                        to_bytes,
+                        "The string's UTF-8.",
+                        "bytes('é') == b'\\xc3\\xa9'",
+                    ),
+                ),
+            ],
+        ),
+        function(
+            "double",
+            vec![
+                global("double_to_double", vec![Double], Double, to_double, "Itself.", "double(1.5) == 1.5"),
+                global("int64_to_double", vec![Int], Double, to_double, "The nearest double.", "double(1) == 1.0"),
+                global(
+                    "string_to_double",
+                    vec![String],
+                    Double,
+                    to_double,
+                    "A number in decimal or hexadecimal.",
+                    "double('1.5e3') == 1500.0",
+                ),
+                global("uint64_to_double", vec![Uint], Double, to_double, "The nearest double.", "double(1u) == 1.0"),
+            ],
+        ),
+        function(
+            "duration",
+            vec![
+                global(
+                    "duration_to_duration",
+                    vec![Duration],
+                    Duration,
+                    to_duration,
+                    "Itself.",
+                    "duration(duration('1s')) == duration('1s')",
+                ),
+                global(
+                    "int64_to_duration",
+                    vec![Int],
+                    Duration,
+                    to_duration,
+                    "Always an error: write `duration(string(n) + 's')`.",
+                    "",
+                ),
+                global(
+                    "string_to_duration",
+                    vec![String],
+                    Duration,
+                    to_duration,
+                    "Hours to nanoseconds: `1h2m3.5s`.",
+                    "duration('1.5h') == duration('90m')",
+                ),
+            ],
+        ),
+        function(
+            "dyn",
+            vec![global("to_dyn", vec![any()], Type::Dyn, to_dyn, "Itself, unchecked until run time.", "dyn(1) == 1u")],
+        ),
+        function(
+            "int",
+            vec![
+                global("int64_to_int64", vec![Int], Int, to_int, "Itself.", "int(1) == 1"),
+                global(
+                    "double_to_int64",
+                    vec![Double],
+                    Int,
+                    to_int,
+                    "Towards 0; an error where it does not fit.",
+                    "int(-1.9) == -1",
+                ),
+                global(
+                    "duration_to_int64",
+                    vec![Duration],
+                    Int,
+                    to_int,
+                    "Nanoseconds.",
+                    "int(duration('1us')) == 1000",
+                ),
+                global("string_to_int64", vec![String], Int, to_int, "A decimal number.", "int('-7') == -7"),
+                global(
+                    "timestamp_to_int64",
+                    vec![Timestamp],
+                    Int,
+                    to_int,
+                    "Seconds since 1970.",
+                    "int(timestamp('1970-01-01T00:01:00Z')) == 60",
+                ),
+                global(
+                    "uint64_to_int64",
+                    vec![Uint],
+                    Int,
+                    to_int,
+                    "The number; an error where it does not fit.",
+                    "int(7u) == 7",
+                ),
+            ],
+        ),
+        function(
+            "string",
+            vec![
+                global("string_to_string", vec![String], String, to_string, "Itself.", "string('a') == 'a'"),
+                global("bool_to_string", vec![Bool], String, to_string, "`true` or `false`.", "string(true) == 'true'"),
+                at(
+                    cost::RECEIVER_INNER,
+                    global(
+                        "bytes_to_string",
+                        vec![Bytes],
+                        String,
+                        to_string,
+                        "From UTF-8; an error for anything else.",
+                        "string(b'a') == 'a'",
+                    ),
+                ),
+                global(
+                    "double_to_string",
+                    vec![Double],
+                    String,
+                    to_string,
+                    "The shortest form that reads back.",
+                    "string(1.5) == '1.5'",
+                ),
+                global(
+                    "duration_to_string",
+                    vec![Duration],
+                    String,
+                    to_string,
+                    "Seconds.",
+                    "string(duration('1m1.5s')) == '61.5s'",
+                ),
+                global("int64_to_string", vec![Int], String, to_string, "Decimal.", "string(-7) == '-7'"),
+                global(
+                    "timestamp_to_string",
+                    vec![Timestamp],
+                    String,
+                    to_string,
+                    "RFC 3339, with the offset that it was read with.",
+                    "string(timestamp('2024-01-01T00:00:00.50Z')) == '2024-01-01T00:00:00.5Z'",
+                ),
+                global("uint64_to_string", vec![Uint], String, to_string, "Decimal.", "string(7u) == '7'"),
+            ],
+        ),
+        function(
+            "timestamp",
+            vec![
+                global(
+                    "timestamp_to_timestamp",
+                    vec![Timestamp],
+                    Timestamp,
+                    to_timestamp,
+                    "Itself.",
+                    "timestamp(timestamp(0)) == timestamp(0)",
+                ),
+                global(
+                    "int64_to_timestamp",
+                    vec![Int],
+                    Timestamp,
+                    to_timestamp,
+                    "Seconds since 1970.",
+                    "timestamp(60) == timestamp('1970-01-01T00:01:00Z')",
+                ),
+                global(
+                    "string_to_timestamp",
+                    vec![String],
+                    Timestamp,
+                    to_timestamp,
+                    "RFC 3339.",
+                    "timestamp('2024-01-01T01:00:00+01:00') == timestamp('2024-01-01T00:00:00Z')",
+                ),
+            ],
+        ),
+        function(
+            "type",
+            vec![global("type", vec![any()], Type::type_of(any()), to_type, "The type at run time.", "type(1) == int")],
+        ),
         function("uint", uints()),
     ]
 }
@@ -75,7 +227,14 @@ fn uints() -> Vec<Overload> {
     use Type::{Double, Int, String, Uint};
     vec![
         global("uint64_to_uint64", vec![Uint], Uint, to_uint, "Itself.", "uint(7u) == 7u"),
-        global("double_to_uint64", vec![Double], Uint, to_uint, "Towards 0; an error where it does not fit.", "uint(1.9) == 1u"),
+        global(
+            "double_to_uint64",
+            vec![Double],
+            Uint,
+            to_uint,
+            "Towards 0; an error where it does not fit.",
+            "uint(1.9) == 1u",
+        ),
         global("int64_to_uint64", vec![Int], Uint, to_uint, "The number; an error below 0.", "uint(7) == 7u"),
         global("string_to_uint64", vec![String], Uint, to_uint, "A decimal number.", "uint('7') == 7u"),
     ]

@@ -71,6 +71,7 @@ pub(crate) const SHORTER: Cost =
 pub(crate) const BOTH: Cost =
     Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).saturating_add(inner_size(args.get(1)))));
 /// A regular expression.
-pub(crate) const MATCHING: Cost = Cost::ResolvedArgs(|args| matching(inner_size(args.first()), inner_size(args.get(1))));
+pub(crate) const MATCHING: Cost =
+    Cost::ResolvedArgs(|args| matching(inner_size(args.first()), inner_size(args.get(1))));
 /// A list that is made: its allocation and its elements.
 pub(crate) const NEW_LIST: Cost = Cost::ResolvedResult(|_, result| 11 + size(result));

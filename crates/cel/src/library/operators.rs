@@ -31,19 +31,105 @@ fn logic() -> Vec<Function> {
     use Type::Bool;
     let choice = vec![Bool, any(), any()];
     vec![
-        function("_&&_", vec![at(Cost::Fixed(0), global("logical_and", vec![Bool, Bool], Bool, and, "Both; what decides wins over an error on the other side.", "!(false && 1 / 0 == 1)"))]),
-        function("_||_", vec![at(Cost::Fixed(0), global("logical_or", vec![Bool, Bool], Bool, or, "Either; what decides wins over an error on the other side.", "true || 1 / 0 == 1"))]),
-        function("_?_:_", vec![at(Cost::Fixed(0), global("conditional", choice, any(), conditional, "One of two; the other is not evaluated.", "(1 < 2 ? 'a' : 'b') == 'a'"))]),
+        function(
+            "_&&_",
+            vec![at(
+                Cost::Fixed(0),
+                global(
+                    "logical_and",
+                    vec![Bool, Bool],
+                    Bool,
+                    and,
+                    "Both; what decides wins over an error on the other side.",
+                    "!(false && 1 / 0 == 1)",
+                ),
+            )],
+        ),
+        function(
+            "_||_",
+            vec![at(
+                Cost::Fixed(0),
+                global(
+                    "logical_or",
+                    vec![Bool, Bool],
+                    Bool,
+                    or,
+                    "Either; what decides wins over an error on the other side.",
+                    "true || 1 / 0 == 1",
+                ),
+            )],
+        ),
+        function(
+            "_?_:_",
+            vec![at(
+                Cost::Fixed(0),
+                global(
+                    "conditional",
+                    choice,
+                    any(),
+                    conditional,
+                    "One of two; the other is not evaluated.",
+                    "(1 < 2 ? 'a' : 'b') == 'a'",
+                ),
+            )],
+        ),
         function("!_", vec![global("logical_not", vec![Bool], Bool, not, "Not.", "!false")]),
-        function("@not_strictly_false", vec![global("not_strictly_false", vec![Bool], Bool, not_strictly_false, "Whether a fold goes on (made by macros).", "[1, 2].all(i, i > 0)")]),
-        function("@in", vec![
-            at(Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))), global("in_list", vec![any(), any_list()], Bool, contains, "Whether a list has an equal element.", "2 in [1, 2, 3]")),
-            global("in_map", vec![any(), Type::map(any(), Type::param("V"))], Bool, contains, "Whether a map has the key.", "'a' in {'a': 1}"),
-        ]),
-        function("_[_]", vec![
-            global("index_list", vec![any_list(), Type::Int], any(), index, "The element of a list, from 0.", "['a', 'b'][1] == 'b'"),
-            global("index_map", vec![Type::map(any(), Type::param("V")), any()], Type::param("V"), index, "The value of a key.", "{'a': 1}['a'] == 1"),
-        ]),
+        function(
+            "@not_strictly_false",
+            vec![global(
+                "not_strictly_false",
+                vec![Bool],
+                Bool,
+                not_strictly_false,
+                "Whether a fold goes on (made by macros).",
+                "[1, 2].all(i, i > 0)",
+            )],
+        ),
+        function(
+            "@in",
+            vec![
+                at(
+                    Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))),
+                    global(
+                        "in_list",
+                        vec![any(), any_list()],
+                        Bool,
+                        contains,
+                        "Whether a list has an equal element.",
+                        "2 in [1, 2, 3]",
+                    ),
+                ),
+                global(
+                    "in_map",
+                    vec![any(), Type::map(any(), Type::param("V"))],
+                    Bool,
+                    contains,
+                    "Whether a map has the key.",
+                    "'a' in {'a': 1}",
+                ),
+            ],
+        ),
+        function(
+            "_[_]",
+            vec![
+                global(
+                    "index_list",
+                    vec![any_list(), Type::Int],
+                    any(),
+                    index,
+                    "The element of a list, from 0.",
+                    "['a', 'b'][1] == 'b'",
+                ),
+                global(
+                    "index_map",
+                    vec![Type::map(any(), Type::param("V")), any()],
+                    Type::param("V"),
+                    index,
+                    "The value of a key.",
+                    "{'a': 1}['a'] == 1",
+                ),
+            ],
+        ),
     ]
 }
 
@@ -51,43 +137,156 @@ fn arithmetic() -> Vec<Function> {
     use Type::{Bytes, Double, Duration, Int, String, Timestamp, Uint};
     let two = |id, a: Type, b: Type, result, f, doc, example| global(id, vec![a, b], result, f, doc, example);
     vec![
-        function("_+_", vec![
-            at(cost::BOTH, two("add_bytes", Bytes, Bytes, Bytes, add, "Concatenation.", "b'a' + b'b' == b'ab'")),
-            two("add_double", Double, Double, Double, add, "Sum.", "1.5 + 2.0 == 3.5"),
-            two("add_duration_duration", Duration, Duration, Duration, add, "Sum.", "duration('1m') + duration('1s') == duration('61s')"),
-            two("add_duration_timestamp", Duration, Timestamp, Timestamp, add, "A later time.", "duration('1s') + timestamp('2024-01-01T00:00:00Z') == timestamp('2024-01-01T00:00:01Z')"),
-            two("add_timestamp_duration", Timestamp, Duration, Timestamp, add, "A later time.", "timestamp('2024-01-01T00:00:00Z') + duration('1s') == timestamp('2024-01-01T00:00:01Z')"),
-            two("add_int64", Int, Int, Int, add, "Sum; an error where it does not fit.", "1 + 2 == 3"),
-            two("add_list", any_list(), any_list(), any_list(), add, "Concatenation.", "[1] + [2] == [1, 2]"),
-            at(cost::BOTH, two("add_string", String, String, String, add, "Concatenation.", "'a' + 'b' == 'ab'")),
-            two("add_uint64", Uint, Uint, Uint, add, "Sum; an error where it does not fit.", "1u + 2u == 3u"),
-        ]),
-        function("_-_", vec![
-            two("subtract_double", Double, Double, Double, subtract, "Difference.", "3.5 - 2.0 == 1.5"),
-            two("subtract_duration_duration", Duration, Duration, Duration, subtract, "Difference.", "duration('1m') - duration('1s') == duration('59s')"),
-            two("subtract_int64", Int, Int, Int, subtract, "Difference; an error where it does not fit.", "1 - 2 == -1"),
-            two("subtract_timestamp_duration", Timestamp, Duration, Timestamp, subtract, "An earlier time.", "timestamp('2024-01-01T00:00:01Z') - duration('1s') == timestamp('2024-01-01T00:00:00Z')"),
-            two("subtract_timestamp_timestamp", Timestamp, Timestamp, Duration, subtract, "The time between.", "timestamp('2024-01-01T00:00:01Z') - timestamp('2024-01-01T00:00:00Z') == duration('1s')"),
-            two("subtract_uint64", Uint, Uint, Uint, subtract, "Difference; an error below 0.", "3u - 2u == 1u"),
-        ]),
-        function("_*_", vec![
-            two("multiply_double", Double, Double, Double, multiply, "Product.", "1.5 * 2.0 == 3.0"),
-            two("multiply_int64", Int, Int, Int, multiply, "Product; an error where it does not fit.", "2 * 3 == 6"),
-            two("multiply_uint64", Uint, Uint, Uint, multiply, "Product; an error where it does not fit.", "2u * 3u == 6u"),
-        ]),
-        function("_/_", vec![
-            two("divide_double", Double, Double, Double, divide, "Quotient; infinite or NaN by 0.", "3.0 / 2.0 == 1.5"),
-            two("divide_int64", Int, Int, Int, divide, "Quotient, towards 0; an error by 0.", "-7 / 2 == -3"),
-            two("divide_uint64", Uint, Uint, Uint, divide, "Quotient; an error by 0.", "7u / 2u == 3u"),
-        ]),
-        function("_%_", vec![
-            two("modulo_int64", Int, Int, Int, modulo, "Remainder, with the dividend's sign; an error by 0.", "-7 % 2 == -1"),
-            two("modulo_uint64", Uint, Uint, Uint, modulo, "Remainder; an error by 0.", "7u % 2u == 1u"),
-        ]),
-        function("-_", vec![
-            global("negate_double", vec![Double], Double, negate, "The opposite.", "-(1.5) == 0.0 - 1.5"),
-            global("negate_int64", vec![Int], Int, negate, "The opposite; an error where it does not fit.", "-(1) == 0 - 1"),
-        ]),
+        function(
+            "_+_",
+            vec![
+                at(cost::BOTH, two("add_bytes", Bytes, Bytes, Bytes, add, "Concatenation.", "b'a' + b'b' == b'ab'")),
+                two("add_double", Double, Double, Double, add, "Sum.", "1.5 + 2.0 == 3.5"),
+                two(
+                    "add_duration_duration",
+                    Duration,
+                    Duration,
+                    Duration,
+                    add,
+                    "Sum.",
+                    "duration('1m') + duration('1s') == duration('61s')",
+                ),
+                two(
+                    "add_duration_timestamp",
+                    Duration,
+                    Timestamp,
+                    Timestamp,
+                    add,
+                    "A later time.",
+                    "duration('1s') + timestamp('2024-01-01T00:00:00Z') == timestamp('2024-01-01T00:00:01Z')",
+                ),
+                two(
+                    "add_timestamp_duration",
+                    Timestamp,
+                    Duration,
+                    Timestamp,
+                    add,
+                    "A later time.",
+                    "timestamp('2024-01-01T00:00:00Z') + duration('1s') == timestamp('2024-01-01T00:00:01Z')",
+                ),
+                two("add_int64", Int, Int, Int, add, "Sum; an error where it does not fit.", "1 + 2 == 3"),
+                two("add_list", any_list(), any_list(), any_list(), add, "Concatenation.", "[1] + [2] == [1, 2]"),
+                at(cost::BOTH, two("add_string", String, String, String, add, "Concatenation.", "'a' + 'b' == 'ab'")),
+                two("add_uint64", Uint, Uint, Uint, add, "Sum; an error where it does not fit.", "1u + 2u == 3u"),
+            ],
+        ),
+        function(
+            "_-_",
+            vec![
+                two("subtract_double", Double, Double, Double, subtract, "Difference.", "3.5 - 2.0 == 1.5"),
+                two(
+                    "subtract_duration_duration",
+                    Duration,
+                    Duration,
+                    Duration,
+                    subtract,
+                    "Difference.",
+                    "duration('1m') - duration('1s') == duration('59s')",
+                ),
+                two(
+                    "subtract_int64",
+                    Int,
+                    Int,
+                    Int,
+                    subtract,
+                    "Difference; an error where it does not fit.",
+                    "1 - 2 == -1",
+                ),
+                two(
+                    "subtract_timestamp_duration",
+                    Timestamp,
+                    Duration,
+                    Timestamp,
+                    subtract,
+                    "An earlier time.",
+                    "timestamp('2024-01-01T00:00:01Z') - duration('1s') == timestamp('2024-01-01T00:00:00Z')",
+                ),
+                two(
+                    "subtract_timestamp_timestamp",
+                    Timestamp,
+                    Timestamp,
+                    Duration,
+                    subtract,
+                    "The time between.",
+                    "timestamp('2024-01-01T00:00:01Z') - timestamp('2024-01-01T00:00:00Z') == duration('1s')",
+                ),
+                two("subtract_uint64", Uint, Uint, Uint, subtract, "Difference; an error below 0.", "3u - 2u == 1u"),
+            ],
+        ),
+        function(
+            "_*_",
+            vec![
+                two("multiply_double", Double, Double, Double, multiply, "Product.", "1.5 * 2.0 == 3.0"),
+                two(
+                    "multiply_int64",
+                    Int,
+                    Int,
+                    Int,
+                    multiply,
+                    "Product; an error where it does not fit.",
+                    "2 * 3 == 6",
+                ),
+                two(
+                    "multiply_uint64",
+                    Uint,
+                    Uint,
+                    Uint,
+                    multiply,
+                    "Product; an error where it does not fit.",
+                    "2u * 3u == 6u",
+                ),
+            ],
+        ),
+        function(
+            "_/_",
+            vec![
+                two(
+                    "divide_double",
+                    Double,
+                    Double,
+                    Double,
+                    divide,
+                    "Quotient; infinite or NaN by 0.",
+                    "3.0 / 2.0 == 1.5",
+                ),
+                two("divide_int64", Int, Int, Int, divide, "Quotient, towards 0; an error by 0.", "-7 / 2 == -3"),
+                two("divide_uint64", Uint, Uint, Uint, divide, "Quotient; an error by 0.", "7u / 2u == 3u"),
+            ],
+        ),
+        function(
+            "_%_",
+            vec![
+                two(
+                    "modulo_int64",
+                    Int,
+                    Int,
+                    Int,
+                    modulo,
+                    "Remainder, with the dividend's sign; an error by 0.",
+                    "-7 % 2 == -1",
+                ),
+                two("modulo_uint64", Uint, Uint, Uint, modulo, "Remainder; an error by 0.", "7u % 2u == 1u"),
+            ],
+        ),
+        function(
+            "-_",
+            vec![
+                global("negate_double", vec![Double], Double, negate, "The opposite.", "-(1.5) == 0.0 - 1.5"),
+                global(
+                    "negate_int64",
+                    vec![Int],
+                    Int,
+                    negate,
+                    "The opposite; an error where it does not fit.",
+                    "-(1) == 0 - 1",
+                ),
+            ],
+        ),
     ]
 }
 
@@ -99,8 +298,27 @@ fn equality() -> Vec<Function> {
     });
     let same = vec![any(), any()];
     vec![
-        function("_==_", vec![at(equals_cost, global("equals", same.clone(), Type::Bool, equals, "Equality, deep, of numbers across types.", "[1, 2u] == dyn([1.0, 2])"))]),
-        function("_!=_", vec![at(cost::SHORTER, global("not_equals", same, Type::Bool, not_equals, "Inequality.", "{'a': 1} != {'a': 2}"))]),
+        function(
+            "_==_",
+            vec![at(
+                equals_cost,
+                global(
+                    "equals",
+                    same.clone(),
+                    Type::Bool,
+                    equals,
+                    "Equality, deep, of numbers across types.",
+                    "[1, 2u] == dyn([1.0, 2])",
+                ),
+            )],
+        ),
+        function(
+            "_!=_",
+            vec![at(
+                cost::SHORTER,
+                global("not_equals", same, Type::Bool, not_equals, "Inequality.", "{'a': 1} != {'a': 2}"),
+            )],
+        ),
     ]
 }
 
@@ -199,7 +417,8 @@ fn order(name: &str, rows: &Comparison, accepts: fn(Ordering) -> bool) -> Functi
     };
     let overload = |((a, b), (id, example)): ((Type, Type), &(&'static str, &'static str))| -> Overload {
         let sized = matches!(a, String | Bytes);
-        let overload = global(id, vec![a, b], Bool, code, "Order; numbers by their number whatever their type.", example);
+        let overload =
+            global(id, vec![a, b], Bool, code, "Order; numbers by their number whatever their type.", example);
         if sized { at(cost::SHORTER, overload) } else { overload }
     };
     function(name, types.into_iter().zip(rows).map(overload).collect())
@@ -244,9 +463,10 @@ fn not_strictly_false(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt
     Ok(Value::Bool(!matches!(args, [Value::Bool(false)])))
 }
 
-fn contains(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn contains(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [x, Value::List(list)] => {
+            context.spend(8 * cost::size(args.get(1)))?;
             for element in list.as_slice() {
                 if x.equals(element)? {
                     return Ok(Value::Bool(true));
@@ -269,15 +489,23 @@ fn index(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
                 Value::Double(d) if d.fract() == 0.0 => *d as i64,
                 Value::Double(d) => {
                     let text = crate::format::number::general(*d);
-                    return Err(Halt::error(ErrorKind::InvalidArgument, format!("unsupported index value {text} in list")));
+                    return Err(Halt::error(
+                        ErrorKind::InvalidArgument,
+                        format!("unsupported index value {text} in list"),
+                    ));
                 }
                 other => {
                     let name = crate::library::build::type_name(other);
-                    return Err(Halt::error(ErrorKind::InvalidArgument, format!("unsupported index type '{name}' in list")));
+                    return Err(Halt::error(
+                        ErrorKind::InvalidArgument,
+                        format!("unsupported index type '{name}' in list"),
+                    ));
                 }
             };
             let element = usize::try_from(position).ok().and_then(|i| list.as_slice().get(i));
-            element.cloned().ok_or_else(|| Halt::error(ErrorKind::IndexOutOfBounds, format!("index out of bounds: {position}")))
+            element
+                .cloned()
+                .ok_or_else(|| Halt::error(ErrorKind::IndexOutOfBounds, format!("index out of bounds: {position}")))
         }
         [Value::Map(map), key] => {
             let found = key_of(key).and_then(|k| map.get_key(&k).cloned());
@@ -298,7 +526,9 @@ fn key_of(value: &Value) -> Option<Key> {
         Value::Int(i) => Some(Key::Int(*i)),
         Value::Uint(u) => Some(Key::Uint(*u)),
         Value::String(s) => Some(Key::String(s.clone())),
-        Value::Double(d) if d.fract() == 0.0 && *d >= i64::MIN as f64 && *d < i64::MAX as f64 => Some(Key::Int(*d as i64)),
+        Value::Double(d) if d.fract() == 0.0 && *d >= i64::MIN as f64 && *d < i64::MAX as f64 => {
+            Some(Key::Int(*d as i64))
+        }
         _ => None,
     }
 }
@@ -329,8 +559,16 @@ fn span(result: Option<i64>) -> Result<Value, Halt> {
     result.map(Value::Duration).ok_or_else(|| overflow("integer overflow"))
 }
 
-pub(crate) fn add(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn add(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [a, b] = args else { return Err(no_overload()) };
+    // What is copied; `dyn` operands and lists cost only 1.
+    let bytes = |value: &Value| match value {
+        Value::String(s) => s.len(),
+        Value::Bytes(b) => b.len(),
+        Value::List(l) => l.len().saturating_mul(size_of::<Value>()),
+        _ => 0,
+    };
+    context.spend(bytes(a).saturating_add(bytes(b)) as u64)?;
     sum(a, b)
 }
 
@@ -351,7 +589,9 @@ pub(crate) fn sum(a: &Value, b: &Value) -> Result<Value, Halt> {
         (Value::List(a), Value::List(b)) if a.is_empty() => Value::List(b.clone()),
         (Value::List(a), Value::List(b)) => Value::List([a.as_slice(), b.as_slice()].concat().into()),
         (Value::Duration(a), Value::Duration(b)) => span(a.checked_add(*b))?,
-        (Value::Duration(d), Value::Timestamp(t)) | (Value::Timestamp(t), Value::Duration(d)) => later(t, i128::from(*d))?,
+        (Value::Duration(d), Value::Timestamp(t)) | (Value::Timestamp(t), Value::Duration(d)) => {
+            later(t, i128::from(*d))?
+        }
         // Upstream says it so where a type has no `+` at all.
         (Value::Bool(_) | Value::Null | Value::Map(_) | Value::Type(_), _) => {
             return Err(Halt::error(ErrorKind::NoSuchOverload, "no such overload: _+_"));

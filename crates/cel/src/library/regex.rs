@@ -38,9 +38,12 @@ pub(crate) fn compile(pattern: &str) -> Result<Arc<Regex>, Halt> {
     Ok(compiled)
 }
 
-/// Whether a pattern compiles: what the checker asks about literals.
-pub(crate) fn validate(pattern: &str) -> Result<(), Halt> {
-    compile(pattern).map(|_| ())
+/// As [`compile`], for a pattern that is written in the expression: its mistake is a static one.
+pub(crate) fn compile_constant(pattern: &str) -> Result<Arc<Regex>, String> {
+    compile(pattern).map_err(|halt| match halt {
+        Halt::Error(error) => error.message,
+        Halt::Unknown(_) => String::new(),
+    })
 }
 
 fn build(pattern: &str) -> Result<Regex, Halt> {
@@ -48,7 +51,6 @@ fn build(pattern: &str) -> Result<Regex, Halt> {
     let failed = |_| invalid(format!("error parsing regexp: invalid or too large pattern: `{pattern}`"));
     Regex::builder()
         .syntax(syntax::Config::new().unicode(true).utf8(true).nest_limit(NESTING))
-
         .configure(Regex::config().nfa_size_limit(Some(COMPILED_BYTES)).hybrid_cache_capacity(COMPILED_BYTES))
         .build(&translated)
         .map_err(failed)

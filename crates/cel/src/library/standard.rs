@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{
     eval::{Context, Halt},
     library::{
-        Cost, Function, Library,
+        Cost, Function, Library, Overload, Specialize,
         build::{any, any_list, at, function, global, method, no_overload_of},
         conversions, cost, operators, regex, time,
     },
@@ -47,16 +47,19 @@ fn type_names() -> Vec<(Arc<str>, Type, Value)> {
 fn size() -> Function {
     use Type::{Bytes, Int, String};
     let map = Type::map(any(), Type::param("V"));
-    function("size", vec![
-        global("size_bytes", vec![Bytes], Int, size_of, "Bytes.", "size(b'abc') == 3"),
-        method("bytes_size", vec![Bytes], Int, size_of, "Bytes.", "b'abc'.size() == 3"),
-        global("size_list", vec![any_list()], Int, size_of, "Elements.", "size([1, 2]) == 2"),
-        method("list_size", vec![any_list()], Int, size_of, "Elements.", "[1, 2].size() == 2"),
-        global("size_map", vec![map.clone()], Int, size_of, "Entries.", "size({'a': 1}) == 1"),
-        method("map_size", vec![map], Int, size_of, "Entries.", "{'a': 1}.size() == 1"),
-        global("size_string", vec![String], Int, size_of, "Code points.", "size('é') == 1"),
-        method("string_size", vec![String], Int, size_of, "Code points.", "'é'.size() == 1"),
-    ])
+    function(
+        "size",
+        vec![
+            global("size_bytes", vec![Bytes], Int, size_of, "Bytes.", "size(b'abc') == 3"),
+            method("bytes_size", vec![Bytes], Int, size_of, "Bytes.", "b'abc'.size() == 3"),
+            global("size_list", vec![any_list()], Int, size_of, "Elements.", "size([1, 2]) == 2"),
+            method("list_size", vec![any_list()], Int, size_of, "Elements.", "[1, 2].size() == 2"),
+            global("size_map", vec![map.clone()], Int, size_of, "Entries.", "size({'a': 1}) == 1"),
+            method("map_size", vec![map], Int, size_of, "Entries.", "{'a': 1}.size() == 1"),
+            global("size_string", vec![String], Int, size_of, "Code points.", "size('é') == 1"),
+            method("string_size", vec![String], Int, size_of, "Code points.", "'é'.size() == 1"),
+        ],
+    )
 }
 
 fn size_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
@@ -70,16 +73,70 @@ fn size_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 
 fn strings() -> Vec<Function> {
     use Type::{Bool, String};
-    let contained = Cost::Args(|args| cost::tenth(cost::inner_size(args.first())).saturating_mul(cost::tenth(cost::inner_size(args.get(1)))));
+    let contained = Cost::Args(|args| {
+        cost::tenth(cost::inner_size(args.first())).saturating_mul(cost::tenth(cost::inner_size(args.get(1))))
+    });
     let two = || vec![String, String];
     vec![
-        function("contains", vec![at(contained, method("contains_string", two(), Bool, contains, "Whether the text has the part.", "'abc'.contains('bc')"))]),
-        function("endsWith", vec![at(cost::RECEIVER_INNER, method("ends_with_string", two(), Bool, ends_with, "Whether the text ends so.", "'abc'.endsWith('bc')"))]),
-        function("matches", vec![
-            global("matches", two(), Bool, matches, "Whether an RE2 pattern is found in the text.", "matches('abc', '^a.c$')"),
-            at(cost::MATCHING, method("matches_string", two(), Bool, matches, "Whether an RE2 pattern is found in the text.", "'abc'.matches('^a.c$')")),
-        ]),
-        function("startsWith", vec![at(cost::RECEIVER_INNER, method("starts_with_string", two(), Bool, starts_with, "Whether the text begins so.", "'abc'.startsWith('ab')"))]),
+        function(
+            "contains",
+            vec![at(
+                contained,
+                method(
+                    "contains_string",
+                    two(),
+                    Bool,
+                    contains,
+                    "Whether the text has the part.",
+                    "'abc'.contains('bc')",
+                ),
+            )],
+        ),
+        function(
+            "endsWith",
+            vec![at(
+                cost::RECEIVER_INNER,
+                method("ends_with_string", two(), Bool, ends_with, "Whether the text ends so.", "'abc'.endsWith('bc')"),
+            )],
+        ),
+        function(
+            "matches",
+            vec![
+                matcher(global(
+                    "matches",
+                    two(),
+                    Bool,
+                    matches,
+                    "Whether an RE2 pattern is found in the text.",
+                    "matches('abc', '^a.c$')",
+                )),
+                at(
+                    cost::MATCHING,
+                    matcher(method(
+                        "matches_string",
+                        two(),
+                        Bool,
+                        matches,
+                        "Whether an RE2 pattern is found in the text.",
+                        "'abc'.matches('^a.c$')",
+                    )),
+                ),
+            ],
+        ),
+        function(
+            "startsWith",
+            vec![at(
+                cost::RECEIVER_INNER,
+                method(
+                    "starts_with_string",
+                    two(),
+                    Bool,
+                    starts_with,
+                    "Whether the text begins so.",
+                    "'abc'.startsWith('ab')",
+                ),
+            )],
+        ),
     ]
 }
 
@@ -109,4 +166,17 @@ fn matches(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
         [Value::String(text), Value::String(pattern)] => Ok(Value::Bool(regex::compile(pattern)?.is_match(&**text))),
         _ => Err(no_overload_of("matches", args)),
     }
+}
+
+/// A constant pattern is compiled once, with the program.
+fn matcher(overload: Overload) -> Overload {
+    let specialize: Specialize = |constants| {
+        let [_, Some(Value::String(pattern))] = constants else { return Ok(None) };
+        let regex = regex::compile_constant(pattern)?;
+        Ok(Some(Arc::new(move |_, args| match args {
+            [Value::String(text), _] => Ok(Value::Bool(regex.is_match(&**text))),
+            _ => Err(no_overload_of("matches", args)),
+        })))
+    };
+    Overload { specialize: Some(specialize), ..overload }
 }

@@ -51,68 +51,165 @@ pub(crate) fn functions() -> Vec<Function> {
     let seconds: Implementation = part!("getSeconds", |l| l.second_of_day % 60, |d| d / 1_000_000_000);
     let millis: Implementation = part!("getMilliseconds", |l| i64::from(l.nanos / 1_000_000), |d| d / 1_000_000);
     vec![
-        accessor("getDate", ["timestamp_to_day_of_month_1_based", "timestamp_to_day_of_month_1_based_with_tz"], part!("getDate", |l| l.day), "The day of the month, from 1.", [
-            "timestamp('2024-02-29T23:30:00Z').getDate() == 29",
-            "timestamp('2024-02-29T23:30:00Z').getDate('+01:00') == 1",
-        ]),
-        accessor("getDayOfMonth", ["timestamp_to_day_of_month", "timestamp_to_day_of_month_with_tz"], part!("getDayOfMonth", |l| l.day - 1), "The day of the month, from 0.", [
-            "timestamp('2024-02-29T23:30:00Z').getDayOfMonth() == 28",
-            "timestamp('2024-02-29T23:30:00Z').getDayOfMonth('+01:00') == 0",
-        ]),
-        accessor("getDayOfWeek", ["timestamp_to_day_of_week", "timestamp_to_day_of_week_with_tz"], part!("getDayOfWeek", |l| l.day_of_week), "The day of the week, Sunday is 0.", [
-            "timestamp('2024-02-29T23:30:00Z').getDayOfWeek() == 4",
-            "timestamp('2024-02-29T23:30:00Z').getDayOfWeek('+01:00') == 5",
-        ]),
-        accessor("getDayOfYear", ["timestamp_to_day_of_year", "timestamp_to_day_of_year_with_tz"], part!("getDayOfYear", |l| l.day_of_year), "The day of the year, from 0.", [
-            "timestamp('2024-02-29T23:30:00Z').getDayOfYear() == 59",
-            "timestamp('2024-02-29T23:30:00Z').getDayOfYear('+01:00') == 60",
-        ]),
-        accessor("getFullYear", ["timestamp_to_year", "timestamp_to_year_with_tz"], part!("getFullYear", |l| l.year), "The year.", [
-            "timestamp('2024-12-31T23:30:00Z').getFullYear() == 2024",
-            "timestamp('2024-12-31T23:30:00Z').getFullYear('+01:00') == 2025",
-        ]),
-        accessor("getMonth", ["timestamp_to_month", "timestamp_to_month_with_tz"], part!("getMonth", |l| l.month - 1), "The month, from 0.", [
-            "timestamp('2024-02-29T23:30:00Z').getMonth() == 1",
-            "timestamp('2024-02-29T23:30:00Z').getMonth('+01:00') == 2",
-        ]),
-        with_duration(
-            accessor("getHours", ["timestamp_to_hours", "timestamp_to_hours_with_tz"], hours, "The hour of the day.", [
-                "timestamp('2024-07-01T12:00:00Z').getHours() == 12",
-                "timestamp('2024-07-01T12:00:00Z').getHours('Europe/Berlin') == 14",
-            ]),
-            method("duration_to_hours", vec![Type::Duration], Type::Int, hours, "Whole hours.", "duration('90m').getHours() == 1"),
+        accessor(
+            "getDate",
+            ["timestamp_to_day_of_month_1_based", "timestamp_to_day_of_month_1_based_with_tz"],
+            part!("getDate", |l| l.day),
+            "The day of the month, from 1.",
+            [
+                "timestamp('2024-02-29T23:30:00Z').getDate() == 29",
+                "timestamp('2024-02-29T23:30:00Z').getDate('+01:00') == 1",
+            ],
+        ),
+        accessor(
+            "getDayOfMonth",
+            ["timestamp_to_day_of_month", "timestamp_to_day_of_month_with_tz"],
+            part!("getDayOfMonth", |l| l.day - 1),
+            "The day of the month, from 0.",
+            [
+                "timestamp('2024-02-29T23:30:00Z').getDayOfMonth() == 28",
+                "timestamp('2024-02-29T23:30:00Z').getDayOfMonth('+01:00') == 0",
+            ],
+        ),
+        accessor(
+            "getDayOfWeek",
+            ["timestamp_to_day_of_week", "timestamp_to_day_of_week_with_tz"],
+            part!("getDayOfWeek", |l| l.day_of_week),
+            "The day of the week, Sunday is 0.",
+            [
+                "timestamp('2024-02-29T23:30:00Z').getDayOfWeek() == 4",
+                "timestamp('2024-02-29T23:30:00Z').getDayOfWeek('+01:00') == 5",
+            ],
+        ),
+        accessor(
+            "getDayOfYear",
+            ["timestamp_to_day_of_year", "timestamp_to_day_of_year_with_tz"],
+            part!("getDayOfYear", |l| l.day_of_year),
+            "The day of the year, from 0.",
+            [
+                "timestamp('2024-02-29T23:30:00Z').getDayOfYear() == 59",
+                "timestamp('2024-02-29T23:30:00Z').getDayOfYear('+01:00') == 60",
+            ],
+        ),
+        accessor(
+            "getFullYear",
+            ["timestamp_to_year", "timestamp_to_year_with_tz"],
+            part!("getFullYear", |l| l.year),
+            "The year.",
+            [
+                "timestamp('2024-12-31T23:30:00Z').getFullYear() == 2024",
+                "timestamp('2024-12-31T23:30:00Z').getFullYear('+01:00') == 2025",
+            ],
+        ),
+        accessor(
+            "getMonth",
+            ["timestamp_to_month", "timestamp_to_month_with_tz"],
+            part!("getMonth", |l| l.month - 1),
+            "The month, from 0.",
+            [
+                "timestamp('2024-02-29T23:30:00Z').getMonth() == 1",
+                "timestamp('2024-02-29T23:30:00Z').getMonth('+01:00') == 2",
+            ],
         ),
         with_duration(
-            accessor("getMilliseconds", ["timestamp_to_milliseconds", "timestamp_to_milliseconds_with_tz"], millis, "The thousandths of the second.", [
-                "timestamp('2024-07-01T12:00:00.25Z').getMilliseconds() == 250",
-                "timestamp('2024-07-01T12:00:00.25Z').getMilliseconds('Europe/Berlin') == 250",
-            ]),
-            method("duration_to_milliseconds", vec![Type::Duration], Type::Int, millis, "Whole milliseconds.", "duration('1.5s').getMilliseconds() == 1500"),
+            accessor(
+                "getHours",
+                ["timestamp_to_hours", "timestamp_to_hours_with_tz"],
+                hours,
+                "The hour of the day.",
+                [
+                    "timestamp('2024-07-01T12:00:00Z').getHours() == 12",
+                    "timestamp('2024-07-01T12:00:00Z').getHours('Europe/Berlin') == 14",
+                ],
+            ),
+            method(
+                "duration_to_hours",
+                vec![Type::Duration],
+                Type::Int,
+                hours,
+                "Whole hours.",
+                "duration('90m').getHours() == 1",
+            ),
         ),
         with_duration(
-            accessor("getMinutes", ["timestamp_to_minutes", "timestamp_to_minutes_with_tz"], minutes, "The minute of the hour.", [
-                "timestamp('2024-07-01T12:34:00Z').getMinutes() == 34",
-                "timestamp('2024-07-01T12:34:00Z').getMinutes('Asia/Kolkata') == 4",
-            ]),
-            method("duration_to_minutes", vec![Type::Duration], Type::Int, minutes, "Whole minutes.", "duration('90s').getMinutes() == 1"),
+            accessor(
+                "getMilliseconds",
+                ["timestamp_to_milliseconds", "timestamp_to_milliseconds_with_tz"],
+                millis,
+                "The thousandths of the second.",
+                [
+                    "timestamp('2024-07-01T12:00:00.25Z').getMilliseconds() == 250",
+                    "timestamp('2024-07-01T12:00:00.25Z').getMilliseconds('Europe/Berlin') == 250",
+                ],
+            ),
+            method(
+                "duration_to_milliseconds",
+                vec![Type::Duration],
+                Type::Int,
+                millis,
+                "Whole milliseconds.",
+                "duration('1.5s').getMilliseconds() == 1500",
+            ),
         ),
         with_duration(
-            accessor("getSeconds", ["timestamp_to_seconds", "timestamp_to_seconds_tz"], seconds, "The second of the minute.", [
-                "timestamp('2024-07-01T12:34:56Z').getSeconds() == 56",
-                "timestamp('2024-07-01T12:34:56Z').getSeconds('UTC') == 56",
-            ]),
-            method("duration_to_seconds", vec![Type::Duration], Type::Int, seconds, "Whole seconds.", "duration('1.5s').getSeconds() == 1"),
+            accessor(
+                "getMinutes",
+                ["timestamp_to_minutes", "timestamp_to_minutes_with_tz"],
+                minutes,
+                "The minute of the hour.",
+                [
+                    "timestamp('2024-07-01T12:34:00Z').getMinutes() == 34",
+                    "timestamp('2024-07-01T12:34:00Z').getMinutes('Asia/Kolkata') == 4",
+                ],
+            ),
+            method(
+                "duration_to_minutes",
+                vec![Type::Duration],
+                Type::Int,
+                minutes,
+                "Whole minutes.",
+                "duration('90s').getMinutes() == 1",
+            ),
+        ),
+        with_duration(
+            accessor(
+                "getSeconds",
+                ["timestamp_to_seconds", "timestamp_to_seconds_tz"],
+                seconds,
+                "The second of the minute.",
+                [
+                    "timestamp('2024-07-01T12:34:56Z').getSeconds() == 56",
+                    "timestamp('2024-07-01T12:34:56Z').getSeconds('UTC') == 56",
+                ],
+            ),
+            method(
+                "duration_to_seconds",
+                vec![Type::Duration],
+                Type::Int,
+                seconds,
+                "Whole seconds.",
+                "duration('1.5s').getSeconds() == 1",
+            ),
         ),
     ]
 }
 
-fn accessor(name: &str, ids: [&'static str; 2], code: Implementation, doc: &'static str, examples: [&'static str; 2]) -> Function {
+fn accessor(
+    name: &str,
+    ids: [&'static str; 2],
+    code: Implementation,
+    doc: &'static str,
+    examples: [&'static str; 2],
+) -> Function {
     let [plain, zoned] = ids;
     let [example, zoned_example] = examples;
-    function(name, vec![
-        method(plain, vec![Type::Timestamp], Type::Int, code, doc, example),
-        method(zoned, vec![Type::Timestamp, Type::String], Type::Int, code, doc, zoned_example),
-    ])
+    function(
+        name,
+        vec![
+            method(plain, vec![Type::Timestamp], Type::Int, code, doc, example),
+            method(zoned, vec![Type::Timestamp, Type::String], Type::Int, code, doc, zoned_example),
+        ],
+    )
 }
 
 fn with_duration(mut function: Function, overload: Overload) -> Function {
@@ -163,7 +260,9 @@ fn offset_at(t: &Timestamp, zone: &str) -> Result<i64, Halt> {
 
 /// `+05:30`, and as upstream `5:30` and `-0:5`.
 fn fixed(hours: &str, minutes: &str) -> Result<i64, Halt> {
-    let number = |text: &str| text.parse::<i64>().map_err(|_| invalid(format!("strconv.Atoi: parsing {text:?}: invalid syntax")));
+    let number = |text: &str| {
+        text.parse::<i64>().map_err(|_| invalid(format!("strconv.Atoi: parsing {text:?}: invalid syntax")))
+    };
     let (hour, minute) = (number(hours)?, number(minutes)?);
     let minute = if hours.starts_with('-') { -minute } else { minute };
     let seconds = hour.checked_mul(3600).zip(minute.checked_mul(60)).and_then(|(h, m)| h.checked_add(m));
