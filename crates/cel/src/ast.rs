@@ -14,7 +14,11 @@ use crate::source::Span;
 pub struct NodeId(pub u32);
 
 /// A parsed expression. INVARIANT (upheld by the parser, which alone builds one): every [`NodeId`] in it is an index of
-/// `nodes`, children have smaller ids than their parents, and the depth is at most [`crate::limits::MAX_DEPTH`].
+/// `nodes`, children have smaller ids than their parents, and the depth is at most [`crate::limits::MAX_TREE_DEPTH`].
+///
+/// A node may have two parents: `t.optMap(v, f)` uses `t` twice, and copies would double the tree at each link of a chain.
+/// Whoever walks the tree must visit each node once (or remember what it found), not once per path. Some nodes have no
+/// parent: what a macro consumed (its variable names) stays in the arena for printing.
 #[derive(Clone, Debug)]
 pub struct Ast {
     pub(crate) source: Arc<str>,
@@ -163,6 +167,26 @@ pub struct MacroCall {
     pub args: Vec<NodeId>,
     /// The name's own text.
     pub name_span: Span,
+}
+
+impl Kind {
+    /// Calls `visit` with every child, in the order of evaluation.
+    pub fn for_each_child(&self, mut visit: impl FnMut(NodeId)) {
+        match self {
+            Kind::Literal(_) | Kind::Ident(_) => {}
+            Kind::Select { operand, .. } => visit(*operand),
+            Kind::Call { target, args, .. } => target.iter().chain(args).copied().for_each(visit),
+            Kind::List { elements } => elements.iter().for_each(|(element, _)| visit(*element)),
+            Kind::Struct { fields, .. } => fields.iter().for_each(|field| visit(field.value)),
+            Kind::Map { entries } => entries.iter().for_each(|entry| {
+                visit(entry.key);
+                visit(entry.value);
+            }),
+            Kind::Comprehension(c) => {
+                [c.iter_range, c.accu_init, c.loop_condition, c.loop_step, c.result].into_iter().for_each(visit);
+            }
+        }
+    }
 }
 
 impl Ast {

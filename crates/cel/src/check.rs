@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::{
     ast::{Ast, NodeId},
+    env::Env,
+    source::Issues,
     types::Type,
     value::Value,
 };
@@ -59,4 +61,10 @@ impl Checked {
     pub fn attributes(&self) -> Vec<AttributePath> {
         vec![]
     }
+}
+
+/// Checks `ast` in `env`.
+pub(crate) fn check(_env: &Env, ast: Ast) -> Result<Checked, Issues> {
+    let nodes = ast.nodes().len();
+    Ok(Checked { ast: Arc::new(ast), types: vec![Type::Dyn; nodes], references: vec![None; nodes] })
 }

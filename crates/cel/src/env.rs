@@ -1,78 +1,242 @@
 //! An environment: what expressions may name, and the road from text to program.
 //!
 //! Cheap to clone and to extend: libraries are shared, only variables differ between the expressions of a plan.
-use std::sync::Arc;
+//!
+//! Absent: how names are resolved (check), what functions do (library).
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use crate::{
     ast::Ast,
-    check::Checked,
-    library::Library,
+    check::{self, Checked},
+    library::{Function, Library, Overload, Validator},
+    macros::MacroTable,
+    parser::{self, Syntax},
     program::Program,
     source::Issues,
     types::{Type, TypeProvider},
+    value::Value,
 };
 
 /// Libraries, variables, types and limits that expressions are compiled against.
 #[derive(Clone)]
-pub struct Env;
+pub struct Env(Arc<Parts>);
 
 /// Builds an [`Env`].
-pub struct EnvBuilder;
+#[derive(Clone)]
+pub struct EnvBuilder(Parts);
+
+#[derive(Clone)]
+struct Parts {
+    tables: Arc<Tables>,
+    /// By slot.
+    variables: Vec<(Arc<str>, Type)>,
+    slots: HashMap<Arc<str>, u32>,
+    provider: Option<Arc<dyn TypeProvider>>,
+    container: Arc<str>,
+    options: Options,
+}
+
+/// What libraries brought. Shared by all environments that extend one another without adding a library.
+#[derive(Clone, Default)]
+struct Tables {
+    functions: HashMap<Arc<str>, Function>,
+    overloads: HashMap<&'static str, (Arc<str>, usize)>,
+    constants: HashMap<Arc<str>, (Type, Value)>,
+    macros: MacroTable,
+    validators: Vec<(&'static str, Validator)>,
+}
+
+/// Where dialects of CEL differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) homogeneous_aggregates: bool,
+    pub(crate) escaped_identifiers: bool,
+}
 
 impl Env {
     /// An empty environment: not even `+`. Most want [`Env::standard`].
     pub fn builder() -> EnvBuilder {
-        EnvBuilder
+        EnvBuilder(Parts {
+            tables: Arc::default(),
+            variables: vec![],
+            slots: HashMap::new(),
+            provider: None,
+            container: "".into(),
+            options: Options::default(),
+        })
     }
+
     /// The standard library, macros, optionals.
     pub fn standard() -> EnvBuilder {
-        EnvBuilder
+        crate::library::standard().into_iter().fold(Env::builder(), EnvBuilder::library)
     }
+
     /// A builder that starts from this environment; libraries are shared, slots of variables stay.
     pub fn extend(&self) -> EnvBuilder {
-        EnvBuilder
+        EnvBuilder(Parts::clone(&self.0))
     }
+
     /// The slot of a variable, for [`crate::eval::Activation`]. Slots count up in the order of declaration.
-    pub fn slot(&self, _variable: &str) -> Option<u32> {
-        None
+    pub fn slot(&self, variable: &str) -> Option<u32> {
+        self.0.slots.get(variable).copied()
     }
+
+    /// The type of a variable.
+    pub fn variable(&self, name: &str) -> Option<&Type> {
+        self.0.variables.get(self.slot(name)? as usize).map(|(_, ty)| ty)
+    }
+
+    /// The variables in the order of their slots.
+    pub fn variables(&self) -> impl ExactSizeIterator<Item = (&str, &Type)> {
+        self.0.variables.iter().map(|(name, ty)| (&**name, ty))
+    }
+
     /// Text to tree; all syntax errors at once.
-    pub fn parse(&self, _text: &str) -> Result<Ast, Issues> {
-        Err(Issues(vec![]))
+    pub fn parse(&self, text: &str) -> Result<Ast, Issues> {
+        let Options { escaped_identifiers, .. } = self.0.options;
+        parser::parse(text, Syntax { macros: &self.0.tables.macros, escaped_identifiers })
     }
+
     /// Tree to typed tree; all type errors at once.
-    pub fn check(&self, _ast: Ast) -> Result<Checked, Issues> {
-        Err(Issues(vec![]))
+    pub fn check(&self, ast: Ast) -> Result<Checked, Issues> {
+        check::check(self, ast)
     }
+
+    /// Text to typed tree.
+    pub fn compile(&self, text: &str) -> Result<Checked, Issues> {
+        self.check(self.parse(text)?)
+    }
+
     /// Typed tree to program: slots resolved, constants folded.
     pub fn program(&self, _checked: &Checked) -> Result<Program, Issues> {
         Err(Issues(vec![]))
     }
+
     /// Unchecked tree to program: everything is dispatched by value (cel-spec's `disable_check`).
     pub fn program_unchecked(&self, _ast: Ast) -> Result<Program, Issues> {
         Err(Issues(vec![]))
     }
+
+    /// A function by its full name.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.0.tables.functions.get(name)
+    }
+
+    /// All functions, in no order.
+    pub fn functions(&self) -> impl Iterator<Item = &Function> {
+        self.0.tables.functions.values()
+    }
+
+    /// An overload by its id.
+    pub fn overload(&self, id: &str) -> Option<&Overload> {
+        let (name, index) = self.0.tables.overloads.get(id)?;
+        self.function(name)?.overloads.get(*index)
+    }
+
+    /// A constant or type name of a library, by its full name.
+    pub fn constant(&self, name: &str) -> Option<&(Type, Value)> {
+        self.0.tables.constants.get(name)
+    }
+
+    /// All constants and type names, in no order.
+    pub(crate) fn constants(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.0.tables.constants.keys()
+    }
+
+    /// Where object types' fields come from.
+    pub fn provider(&self) -> Option<&dyn TypeProvider> {
+        self.0.provider.as_deref()
+    }
+
+    /// The container that names are resolved in.
+    pub fn container(&self) -> &str {
+        &self.0.container
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        self.0.options
+    }
+
+    pub(crate) fn validators(&self) -> &[(&'static str, Validator)] {
+        &self.0.tables.validators
+    }
+}
+
+impl fmt::Debug for Env {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Env")
+            .field("variables", &self.0.variables)
+            .field("functions", &self.0.tables.functions.len())
+            .field("container", &self.0.container)
+            .finish_non_exhaustive()
+    }
 }
 
 impl EnvBuilder {
-    /// Adds a library.
-    pub fn library(self, _library: Library) -> EnvBuilder {
+    /// Adds a library. A function that is there already gains the library's overloads; an overload that is there already,
+    /// by its id, stays as it is.
+    pub fn library(mut self, library: Library) -> EnvBuilder {
+        let tables = Arc::make_mut(&mut self.0.tables);
+        for function in library.functions {
+            let known = tables
+                .functions
+                .entry(function.name.clone())
+                .or_insert_with(|| Function { overloads: vec![], ..function.clone() });
+            for overload in function.overloads {
+                if let std::collections::hash_map::Entry::Vacant(new) = tables.overloads.entry(overload.id) {
+                    new.insert((function.name.clone(), known.overloads.len()));
+                    known.overloads.push(overload);
+                }
+            }
+        }
+        tables.constants.extend(library.constants.into_iter().map(|(name, ty, value)| (name, (ty, value))));
+        for new in library.macros {
+            tables.macros.add(new);
+        }
+        tables.validators.extend(library.validators);
         self
     }
+
     /// Declares a variable (a dotted name is allowed, as in cel-spec's container tests). Redeclaring replaces the type.
-    pub fn variable(self, _name: &str, _ty: Type) -> EnvBuilder {
+    pub fn variable(mut self, name: &str, ty: Type) -> EnvBuilder {
+        if let Some(known) = self.0.slots.get(name).and_then(|slot| self.0.variables.get_mut(*slot as usize)) {
+            known.1 = ty;
+            return self;
+        }
+        let slot = u32::try_from(self.0.variables.len()).unwrap_or(u32::MAX);
+        let name: Arc<str> = name.into();
+        self.0.slots.insert(name.clone(), slot);
+        self.0.variables.push((name, ty));
         self
     }
+
     /// Where object types' fields come from.
-    pub fn provider(self, _provider: Arc<dyn TypeProvider>) -> EnvBuilder {
+    pub fn provider(mut self, provider: Arc<dyn TypeProvider>) -> EnvBuilder {
+        self.0.provider = Some(provider);
         self
     }
+
     /// The container that names are resolved in: `a.b`.
-    pub fn container(self, _container: &str) -> EnvBuilder {
+    pub fn container(mut self, container: &str) -> EnvBuilder {
+        self.0.container = container.into();
         self
     }
+
+    /// Whether the elements of a list literal, and the keys and the values of a map literal, must be of one type, as in
+    /// Kubernetes. Otherwise a mixed literal's are `dyn`, as in the CEL specification.
+    pub fn homogeneous_aggregates(mut self, required: bool) -> EnvBuilder {
+        self.0.options.homogeneous_aggregates = required;
+        self
+    }
+
+    /// Whether fields may be named in back-quotes: ``a.`b-c` ``. Kubernetes does not allow it.
+    pub fn escaped_identifiers(mut self, allowed: bool) -> EnvBuilder {
+        self.0.options.escaped_identifiers = allowed;
+        self
+    }
+
     /// The environment.
     pub fn build(self) -> Env {
-        Env
+        Env(Arc::new(self.0))
     }
 }

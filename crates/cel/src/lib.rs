@@ -17,9 +17,11 @@ pub mod eval;
 mod format;
 #[cfg(feature = "serde")]
 pub mod json;
+mod lexer;
 pub mod library;
 pub mod limits;
 pub mod macros;
+mod parser;
 pub mod program;
 pub mod source;
 pub mod types;

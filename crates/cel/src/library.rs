@@ -36,6 +36,17 @@ pub struct Library {
     pub constants: Vec<(Arc<str>, Type, Value)>,
     /// Its macros.
     pub macros: Vec<crate::macros::Macro>,
+    /// Checks of literal arguments beyond their types, by the function whose calls they look at.
+    pub validators: Vec<(&'static str, Validator)>,
+}
+
+/// Looks at one call of an expression whose types are right, and says what is wrong with its literals (a malformed
+/// regular expression, a format string that its arguments do not fit).
+pub type Validator = fn(&crate::Checked, crate::ast::NodeId, &mut Vec<crate::Issue>);
+
+/// The standard library and optionals.
+pub fn standard() -> Vec<Library> {
+    vec![Library { name: "macros", macros: [crate::macros::standard(), crate::macros::optional()].concat(), ..Library::default() }]
 }
 
 /// A function or method by name, with its overloads.

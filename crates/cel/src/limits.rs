@@ -6,6 +6,19 @@ pub const MAX_CODE_POINTS: usize = 100_000;
 /// Levels of nesting of a parsed expression. cel-go's `MaxRecursionDepth` as Kubernetes leaves it.
 pub const MAX_DEPTH: usize = 250;
 
+/// Levels of a tree after macro expansion. The text's 250 levels may each hold a macro that becomes up to four nested nodes
+/// (`map` with a filter: fold, conditional, sum, list); cel-go has no such bound, real expressions stay below 100.
+pub const MAX_TREE_DEPTH: usize = 4 * MAX_DEPTH + 24;
+
+/// Levels of a type. As deep as the deepest literal, and twice, so that no literal meets it; chains of macros can.
+pub const MAX_TYPE_DEPTH: usize = 2 * MAX_DEPTH;
+
+/// Parts of a type when it is written out. Beyond it a type doubles at each link of a chain of macros.
+pub const MAX_TYPE_SIZE: usize = 10_000;
+
+/// Syntax errors after which the parser gives up on finding more. ANTLR's recovery limit in cel-go.
+pub const MAX_RECOVERIES: usize = 30;
+
 /// Levels of nesting of a value that is compared, printed or converted; deeper ones are an error, not a stack overflow.
 pub const MAX_VALUE_DEPTH: usize = 250;
 

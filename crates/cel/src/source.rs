@@ -3,6 +3,8 @@
 //! Absent: what the issues are about.
 use std::fmt;
 
+use crate::limits::MAX_ISSUES;
+
 /// A half-open range of byte offsets into the expression's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
@@ -44,6 +46,22 @@ pub struct Issues(pub Vec<Issue>);
 
 impl std::error::Error for Issues {}
 
+impl Issue {
+    /// One about the whole text: a limit.
+    pub(crate) fn without_place(message: impl Into<String>) -> Issue {
+        Issue { span: Span::default(), at: None, message: message.into(), help: None }
+    }
+}
+
+impl Issues {
+    /// In the order of their places, at most [`MAX_ISSUES`].
+    pub(crate) fn sorted(mut issues: Vec<Issue>) -> Issues {
+        issues.sort_by_key(|issue| issue.at);
+        issues.truncate(MAX_ISSUES);
+        Issues(issues)
+    }
+}
+
 impl fmt::Display for Issues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, issue) in self.0.iter().enumerate() {
@@ -59,8 +77,12 @@ impl fmt::Display for Issues {
     }
 }
 
-/// The line and column of a byte offset of `text`; an offset past the end is the end.
+/// The line and column of a byte offset of `text`; an offset past the end is the end. An empty text has only column 0,
+/// as in cel-go.
 pub fn position(text: &str, offset: u32) -> Position {
+    if text.is_empty() {
+        return Position { line: 1, column: 0 };
+    }
     let offset = (offset as usize).min(text.len());
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
