@@ -68,7 +68,8 @@ impl Env {
 
     /// The standard library, macros, optionals.
     pub fn standard() -> EnvBuilder {
-        crate::library::standard().into_iter().fold(Env::builder(), EnvBuilder::library)
+        let optional_macros = Library { name: "optional", macros: crate::macros::optional(), ..Library::default() };
+        Env::builder().library(crate::library::standard()).library(optional_macros)
     }
 
     /// A builder that starts from this environment; libraries are shared, slots of variables stay.

@@ -44,11 +44,6 @@ pub struct Library {
 /// regular expression, a format string that its arguments do not fit).
 pub type Validator = fn(&crate::Checked, crate::ast::NodeId, &mut Vec<crate::Issue>);
 
-/// The standard library and optionals.
-pub fn standard() -> Vec<Library> {
-    vec![Library { name: "macros", macros: [crate::macros::standard(), crate::macros::optional()].concat(), ..Library::default() }]
-}
-
 /// A function or method by name, with its overloads.
 #[derive(Clone)]
 pub struct Function {

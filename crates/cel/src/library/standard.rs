@@ -21,7 +21,7 @@ pub(crate) fn library() -> Library {
     functions.extend(strings());
     functions.extend(time::functions());
     functions.push(size());
-    Library { name: "standard", functions, constants: type_names(), macros: Vec::new() }
+    Library { name: "standard", functions, constants: type_names(), macros: crate::macros::standard(), validators: Vec::new() }
 }
 
 /// Types as values: `type(1) == int`.

@@ -84,6 +84,10 @@ impl Parser<'_> {
             return if self.gave_up() { State::GaveUp } else { State::Operand };
         }
         self.syntax_error(token, format!("mismatched input '{shown}' expecting {expected}"));
+        if Binary::of(token.kind).is_some() {
+            // As an operator it would miss its right operand too: one mistake.
+            self.next += 1;
+        }
         self.resume()
     }
 

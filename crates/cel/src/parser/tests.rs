@@ -72,7 +72,7 @@ fn fails(text: &str, expected: &[(u32, &str)]) {
         .iter()
         .map(|issue| {
             let column = issue.at.map_or(0, |at| crate::source::position(text, at).column);
-            (column, issue.message.split(" expecting {'[', '{'").next().unwrap())
+            (column, issue.message.split(" expecting {'['").next().unwrap())
         })
         .collect();
     assert_eq!(found, expected, "{text}");
