@@ -13,16 +13,48 @@ use crate::{
 };
 
 pub(crate) mod build;
+mod comparison;
+mod comprehensions;
 pub(crate) mod conversions;
 pub(crate) mod cost;
-pub(crate) mod operators;
+mod encoders;
+mod kubernetes;
+mod lists;
+mod operators;
+mod optional;
 pub(crate) mod regex;
+mod sets;
 pub(crate) mod standard;
-pub(crate) mod time;
+mod time;
 
 /// The standard library: operators, conversions, `size`, `matches`, time.
 pub fn standard() -> Library {
     standard::library()
+}
+
+/// `optional.of(x)` and its kin.
+pub fn optionals() -> Library {
+    optional::library()
+}
+
+/// cel-go's list functions: `slice`, `flatten`, `sort`, `distinct`, `reverse`, `lists.range`.
+pub fn lists() -> Library {
+    lists::library()
+}
+
+/// `sets.contains`, `sets.equivalent`, `sets.intersects`.
+pub fn sets() -> Library {
+    sets::library()
+}
+
+/// `base64.encode`, `base64.decode`.
+pub fn encoders() -> Library {
+    encoders::library()
+}
+
+/// What the macros of comprehensions with two variables need.
+pub fn comprehensions() -> Library {
+    comprehensions::library()
 }
 
 /// A set of functions, constants and macros under one name.

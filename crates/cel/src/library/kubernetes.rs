@@ -1,0 +1,2 @@
+//! The map of Kubernetes' own libraries.
+pub(crate) mod lists;

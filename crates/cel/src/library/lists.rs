@@ -1,0 +1,316 @@
+//! List functions of cel-go (version 3): `slice`, `flatten`, `sort`, `distinct`, `reverse`, `lists.range`.
+//!
+//! Absent: `sortBy` (a macro over `@sortByAssociatedKeys`), `first` and `last` (optional), Kubernetes' own
+//! list functions (kubernetes::lists).
+use crate::{
+    eval::{Context, Halt},
+    library::{
+        Cost, Function, Library, Overload,
+        build::{at, function, global, invalid, method, no_overload_of, type_name},
+        cost,
+    },
+    limits::MAX_VALUE_DEPTH,
+    types::Type,
+    value::Value,
+};
+
+/// The library.
+pub(crate) fn library() -> Library {
+    let t = || Type::param("T");
+    let list = || Type::list(t());
+    let nested = || Type::list(list());
+    let dynamic = || Type::list(Type::Dyn);
+    let flat = Cost::ResolvedArgs(|args| 11 + cost::size(args.first()));
+    let flat_to = Cost::ResolvedArgs(|args| {
+        let depth = if let Some(Value::Int(depth)) = args.get(1) { u64::try_from(*depth).unwrap_or(0) } else { 1 };
+        cost::size(args.first()).saturating_mul(depth).saturating_add(11)
+    });
+    let all_pairs = Cost::ResolvedArgs(|args| cost::pairs(args.first()));
+    let functions = vec![
+        function(
+            "slice",
+            vec![at(
+                cost::NEW_LIST,
+                method(
+                    "list_slice",
+                    vec![list(), Type::Int, Type::Int],
+                    list(),
+                    slice,
+                    "The elements from the first index up to before the second.",
+                    "[1, 2, 3].slice(1, 3) == [2, 3]",
+                ),
+            )],
+        ),
+        function(
+            "flatten",
+            vec![
+                at(
+                    flat,
+                    method(
+                        "list_flatten",
+                        vec![nested()],
+                        list(),
+                        flatten,
+                        "The elements of the lists in the list.",
+                        "[[1], [2, 3]].flatten() == [1, 2, 3]",
+                    ),
+                ),
+                at(
+                    flat_to,
+                    method(
+                        "list_flatten_int",
+                        vec![dynamic(), Type::Int],
+                        dynamic(),
+                        flatten,
+                        "As many levels of lists in lists opened.",
+                        "[[1, [2, [3]]]].flatten(2) == [1, 2, [3]]",
+                    ),
+                ),
+            ],
+        ),
+        function(
+            "distinct",
+            vec![at(
+                all_pairs,
+                method(
+                    "list_distinct",
+                    vec![list()],
+                    list(),
+                    distinct,
+                    "Each value once, where it is first.",
+                    "[1, 2, 1].distinct() == [1, 2]",
+                ),
+            )],
+        ),
+        function(
+            "reverse",
+            vec![at(
+                cost::NEW_LIST,
+                method(
+                    "list_reverse",
+                    vec![list()],
+                    list(),
+                    reverse,
+                    "The elements from the end.",
+                    "[1, 2].reverse() == [2, 1]",
+                ),
+            )],
+        ),
+        function(
+            "lists.range",
+            vec![at(
+                cost::NEW_LIST,
+                global(
+                    "lists_range",
+                    vec![Type::Int],
+                    Type::list(Type::Int),
+                    range,
+                    "The numbers from 0 up to before the argument.",
+                    "lists.range(3) == [0, 1, 2]",
+                ),
+            )],
+        ),
+        sorts(all_pairs),
+        sorts_by_keys(),
+    ];
+    Library { name: "lists", functions, constants: Vec::new(), macros: Vec::new() }
+}
+
+fn sorts(all_pairs: Cost) -> Function {
+    let of = |id, element: Type, example| -> Overload {
+        let list = Type::list(element);
+        at(
+            all_pairs,
+            method(id, vec![list.clone()], list, sort, "The elements in order; equal ones stay in theirs.", example),
+        )
+    };
+    function(
+        "sort",
+        vec![
+            of("list_int_sort", Type::Int, "[2, 1].sort() == [1, 2]"),
+            of("list_uint_sort", Type::Uint, "[2u, 1u].sort() == [1u, 2u]"),
+            of("list_double_sort", Type::Double, "[2.0, 1.0].sort() == [1.0, 2.0]"),
+            of("list_bool_sort", Type::Bool, "[true, false].sort() == [false, true]"),
+            of("list_duration_sort", Type::Duration, "[duration('1m'), duration('1s')].sort()[0] == duration('1s')"),
+            of("list_timestamp_sort", Type::Timestamp, "[timestamp(1), timestamp(0)].sort()[0] == timestamp(0)"),
+            of("list_string_sort", Type::String, "['b', 'a'].sort() == ['a', 'b']"),
+            of("list_bytes_sort", Type::Bytes, "[b'b', b'a'].sort() == [b'a', b'b']"),
+        ],
+    )
+}
+
+fn sorts_by_keys() -> Function {
+    let price = Cost::ResolvedArgs(|args| cost::pairs(args.get(1)));
+    let list = Type::list(Type::param("T"));
+    let of = |id, key: Type, example| -> Overload {
+        let params = vec![list.clone(), Type::list(key)];
+        at(
+            price,
+            method(
+                id,
+                params,
+                list.clone(),
+                sort_by_keys,
+                "The elements in the order of their keys (made by `sortBy`).",
+                example,
+            ),
+        )
+    };
+    function(
+        "@sortByAssociatedKeys",
+        vec![
+            of("list_int_sortByAssociatedKeys", Type::Int, "['bb', 'a'].sortBy(s, s.size()) == ['a', 'bb']"),
+            of("list_uint_sortByAssociatedKeys", Type::Uint, "[2u, 1u].sortBy(u, u) == [1u, 2u]"),
+            of("list_double_sortByAssociatedKeys", Type::Double, "[2.0, 1.0].sortBy(d, d) == [1.0, 2.0]"),
+            of("list_bool_sortByAssociatedKeys", Type::Bool, "[1, 2].sortBy(i, i == 1) == [2, 1]"),
+            of(
+                "list_duration_sortByAssociatedKeys",
+                Type::Duration,
+                "['1m', '1s'].sortBy(s, duration(s)) == ['1s', '1m']",
+            ),
+            of("list_timestamp_sortByAssociatedKeys", Type::Timestamp, "[2, 1].sortBy(i, timestamp(i)) == [1, 2]"),
+            of("list_string_sortByAssociatedKeys", Type::String, "[{'n': 'b'}, {'n': 'a'}].sortBy(m, m.n)[0].n == 'a'"),
+            of("list_bytes_sortByAssociatedKeys", Type::Bytes, "['b', 'a'].sortBy(s, bytes(s)) == ['a', 'b']"),
+        ],
+    )
+}
+
+fn slice(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
+        return Err(no_overload_of("slice", args));
+    };
+    let refused = |why: &str| Err(invalid(format!("cannot slice({start}, {end}), {why}")));
+    let (Ok(from), Ok(to)) = (usize::try_from(*start), usize::try_from(*end)) else {
+        return refused("negative indexes not supported");
+    };
+    if from > to {
+        return refused("start index must be less than or equal to end index");
+    }
+    match list.as_slice().get(from..to) {
+        Some(part) => Ok(Value::List(part.to_vec().into())),
+        None => refused(&format!("list is length {}", list.len())),
+    }
+}
+
+fn flatten(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (list, depth) = match args {
+        [Value::List(list)] => (list, 1),
+        [Value::List(list), Value::Int(depth)] => (list, *depth),
+        // Upstream's words for this one function.
+        [value, ..] => {
+            let rest = if args.len() > 1 { "int" } else { "" };
+            return Err(Halt::error(
+                crate::eval::ErrorKind::NoSuchOverload,
+                format!("no such overload: {}.flatten({rest})", type_name(value)),
+            ));
+        }
+        [] => return Err(no_overload_of("flatten", args)),
+    };
+    let depth = u64::try_from(depth).map_err(|_| invalid("level must be non-negative"))?;
+    let mut flat = Vec::new();
+    // An explicit stack, since lists may nest deeper than the thread's.
+    let mut open = vec![list.as_slice().iter()];
+    while let Some(level) = open.last_mut() {
+        match level.next() {
+            None => {
+                open.pop();
+            }
+            Some(Value::List(inner)) if open.len() as u64 <= depth => {
+                if open.len() > MAX_VALUE_DEPTH {
+                    return Err(Halt::too_deep());
+                }
+                open.push(inner.as_slice().iter());
+            }
+            Some(value) => {
+                context.spend(size_of::<Value>() as u64)?;
+                flat.push(value.clone());
+            }
+        }
+    }
+    Ok(Value::List(flat.into()))
+}
+
+fn distinct(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let [Value::List(list)] = args else { return Err(no_overload_of("distinct", args)) };
+    let mut found: Vec<Value> = Vec::new();
+    for value in list.as_slice() {
+        context.spend(8 * found.len() as u64)?;
+        let mut known = false;
+        for other in &found {
+            if value.equals(other)? {
+                known = true;
+                break;
+            }
+        }
+        if !known {
+            found.push(value.clone());
+        }
+    }
+    Ok(Value::List(found.into()))
+}
+
+fn reverse(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let [Value::List(list)] = args else { return Err(no_overload_of("reverse", args)) };
+    Ok(Value::List(list.as_slice().iter().rev().cloned().collect::<Vec<_>>().into()))
+}
+
+fn range(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let [Value::Int(count)] = args else { return Err(no_overload_of("lists.range", args)) };
+    context.afford(u64::try_from(*count).unwrap_or(0).saturating_add(11))?;
+    Ok(Value::List((0..*count).map(Value::Int).collect::<Vec<_>>().into()))
+}
+
+fn sort(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let [Value::List(list)] = args else { return Err(no_overload_of("sort", args)) };
+    sorted(context, list.as_slice(), list.as_slice())
+}
+
+fn sort_by_keys(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    match args {
+        [Value::List(list), Value::List(keys)] if list.len() == keys.len() => {
+            sorted(context, list.as_slice(), keys.as_slice())
+        }
+        _ => Err(no_overload_of("@sortByAssociatedKeys", args)),
+    }
+}
+
+fn sorted(context: &mut Context<'_>, list: &[Value], keys: &[Value]) -> Result<Value, Halt> {
+    if let Some(first) = keys.first() {
+        if !has_order(first) {
+            return Err(invalid("list elements must be comparable"));
+        }
+        if keys.iter().any(|key| std::mem::discriminant(key) != std::mem::discriminant(first)) {
+            return Err(invalid("list elements must have the same type"));
+        }
+    }
+    // Comparisons of a merge sort; on `dyn` lists the model charges only 1.
+    let levels = u64::from(u64::BITS - (keys.len() as u64).leading_zeros());
+    context.spend(keys.len() as u64 * levels * 8)?;
+    let mut failure = None;
+    let mut pairs: Vec<(&Value, &Value)> = keys.iter().zip(list).collect();
+    pairs.sort_by(|(a, _), (b, _)| {
+        a.compare(b).unwrap_or_else(|halt| {
+            failure.get_or_insert(halt);
+            std::cmp::Ordering::Equal
+        })
+    });
+    match failure {
+        Some(halt) => Err(halt),
+        None => Ok(Value::List(pairs.into_iter().map(|(_, value)| value.clone()).collect::<Vec<_>>().into())),
+    }
+}
+
+/// Whether values of this type have an order among themselves.
+pub(crate) fn has_order(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Bool(_)
+            | Value::Int(_)
+            | Value::Uint(_)
+            | Value::Double(_)
+            | Value::String(_)
+            | Value::Bytes(_)
+            | Value::Timestamp(_)
+            | Value::Duration(_)
+    )
+}
