@@ -68,8 +68,7 @@ impl Env {
 
     /// The standard library, macros, optionals.
     pub fn standard() -> EnvBuilder {
-        let optional_macros = Library { name: "optional", macros: crate::macros::optional(), ..Library::default() };
-        Env::builder().library(crate::library::standard()).library(optional_macros)
+        Env::builder().library(crate::library::standard()).library(crate::library::optionals())
     }
 
     /// A builder that starts from this environment; libraries are shared, slots of variables stay.

@@ -355,7 +355,11 @@ mod tests {
 
     #[test]
     fn numbers() {
-        check("1 0x1F 2u 0xau 1.5 .5 1e3 1.5e-3", &[T::Int, T::Int, T::Uint, T::Uint, T::Double, T::Double, T::Double, T::Double], &[]);
+        check(
+            "1 0x1F 2u 0xau 1.5 .5 1e3 1.5e-3",
+            &[T::Int, T::Int, T::Uint, T::Uint, T::Double, T::Double, T::Double, T::Double],
+            &[],
+        );
         check("1.e1", &[T::Int, T::Dot, T::Ident], &[]);
         check("x.1", &[T::Ident, T::Double], &[]);
         check("0.1e", &[T::Double, T::Ident], &[]);
@@ -364,7 +368,11 @@ mod tests {
 
     #[test]
     fn strings() {
-        check(r#"'a' "b" r'\' b'c' br"d" """e"f""" '''g'''"#, &[T::String, T::String, T::String, T::Bytes, T::Bytes, T::String, T::String], &[]);
+        check(
+            r#"'a' "b" r'\' b'c' br"d" """e"f""" '''g'''"#,
+            &[T::String, T::String, T::String, T::Bytes, T::Bytes, T::String, T::String],
+            &[],
+        );
         check(r"'\x41\101\u0041\U00000041\n\`'", &[T::String], &[]);
         check("\"\"\"\"", &[T::String, T::String], &[]);
         check("'\"\"\"", &[], &["''\"\"\"'"]);

@@ -57,6 +57,16 @@ pub fn comprehensions() -> Library {
     comprehensions::library()
 }
 
+/// `cel.bind(name, value, expression)`.
+pub fn bindings() -> Library {
+    Library { name: "bindings", macros: crate::macros::bind(), ..Library::default() }
+}
+
+/// `cel.block([...], expression)`, for what optimizers write.
+pub fn blocks() -> Library {
+    Library { name: "blocks", macros: crate::macros::block(), ..Library::default() }
+}
+
 /// A set of functions, constants and macros under one name.
 #[derive(Clone, Default)]
 pub struct Library {

@@ -206,7 +206,8 @@ impl MacroTable {
     /// The macro that a call means: one with its exact number of arguments before one that takes any.
     pub(crate) fn find(&self, name: &str, receiver: bool, arguments: usize) -> Option<Macro> {
         let named = self.0.get(name)?;
-        let fits = |wanted: Option<usize>| named.iter().find(|m| m.receiver == receiver && m.arguments == wanted).copied();
+        let fits =
+            |wanted: Option<usize>| named.iter().find(|m| m.receiver == receiver && m.arguments == wanted).copied();
         fits(Some(arguments)).or_else(|| fits(None))
     }
 }

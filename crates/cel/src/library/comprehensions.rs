@@ -35,7 +35,7 @@ pub(crate) fn library() -> Library {
         ),
     ];
     let functions = vec![function("cel.@mapInsert", overloads)];
-    Library { name: "comprehensions", functions, constants: Vec::new(), macros: Vec::new() }
+    Library { name: "comprehensions", functions, macros: crate::macros::two_variable(), ..Library::default() }
 }
 
 fn insert(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

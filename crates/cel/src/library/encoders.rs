@@ -51,7 +51,7 @@ pub(crate) fn library() -> Library {
             )],
         ),
     ];
-    Library { name: "encoders", functions, constants: Vec::new(), macros: Vec::new() }
+    Library { name: "encoders", functions, ..Library::default() }
 }
 
 fn decode(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

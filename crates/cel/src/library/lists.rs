@@ -113,7 +113,7 @@ pub(crate) fn library() -> Library {
         sorts(all_pairs),
         sorts_by_keys(),
     ];
-    Library { name: "lists", functions, constants: Vec::new(), macros: Vec::new() }
+    Library { name: "lists", functions, macros: crate::macros::sort_by(), ..Library::default() }
 }
 
 fn sorts(all_pairs: Cost) -> Function {

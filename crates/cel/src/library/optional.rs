@@ -20,7 +20,7 @@ pub(crate) fn library() -> Library {
         Value::Type(Type::optional(Type::Dyn).into()),
     )];
     let functions = construction().into_iter().chain(use_of()).chain(chains()).chain(lists()).collect();
-    Library { name: "optional", functions, constants, macros: Vec::new() }
+    Library { name: "optional", functions, constants, macros: crate::macros::optional(), ..Library::default() }
 }
 
 fn v() -> Type {

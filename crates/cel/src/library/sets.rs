@@ -45,7 +45,7 @@ pub(crate) fn library() -> Library {
             "sets.intersects([1, 2], [2, 3])",
         ),
     ];
-    Library { name: "sets", functions, constants: Vec::new(), macros: Vec::new() }
+    Library { name: "sets", functions, ..Library::default() }
 }
 
 fn pairs(args: &[Value]) -> u64 {

@@ -21,7 +21,13 @@ pub(crate) fn library() -> Library {
     functions.extend(strings());
     functions.extend(time::functions());
     functions.push(size());
-    Library { name: "standard", functions, constants: type_names(), macros: crate::macros::standard(), validators: Vec::new() }
+    Library {
+        name: "standard",
+        functions,
+        constants: type_names(),
+        macros: crate::macros::standard(),
+        ..Library::default()
+    }
 }
 
 /// Types as values: `type(1) == int`.

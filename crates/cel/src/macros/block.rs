@@ -23,7 +23,8 @@ fn expand_block(e: &mut Expansion<'_>) -> Result<Option<NodeId>, MacroError> {
         return Err(MacroError::new(slots, "cel.block requires the first arg to be a list literal"));
     };
     let slots: Vec<NodeId> = elements.iter().map(|(slot, _)| *slot).collect();
-    let bound = slots.iter().enumerate().rev().fold(result, |result, (i, slot)| e.bind(&format!("@index{i}"), *slot, result));
+    let bound =
+        slots.iter().enumerate().rev().fold(result, |result, (i, slot)| e.bind(&format!("@index{i}"), *slot, result));
     Ok(Some(bound))
 }
 

@@ -5,7 +5,12 @@ use crate::ast::{Kind, Literal, NodeId};
 /// The macros of cel-go's math extension.
 pub fn math() -> Vec<Macro> {
     vec![
-        Macro { name: "greatest", receiver: true, arguments: None, expand: |e| extreme(e, "math.greatest()", "math.@max") },
+        Macro {
+            name: "greatest",
+            receiver: true,
+            arguments: None,
+            expand: |e| extreme(e, "math.greatest()", "math.@max"),
+        },
         Macro { name: "least", receiver: true, arguments: None, expand: |e| extreme(e, "math.least()", "math.@min") },
     ]
 }

@@ -11,9 +11,11 @@ fn expand(e: &mut Expansion<'_>) -> Result<Option<NodeId>, MacroError> {
     const INPUT: &str = "@__sortBy_input__";
     let (Some(target), Some([variable, key])) = (e.target(), e.exactly()) else { return Ok(None) };
     match e.kind(target) {
-        Some(Kind::List { .. } | Kind::Ident(_) | Kind::Comprehension(_) | Kind::Call { .. } | Kind::Select { .. }) => {}
+        Some(Kind::List { .. } | Kind::Ident(_) | Kind::Comprehension(_) | Kind::Call { .. } | Kind::Select { .. }) => {
+        }
         _ => {
-            let complaint = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
+            let complaint =
+                "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
             return Err(MacroError::new(target, complaint));
         }
     }

@@ -51,11 +51,7 @@ fn one_variable(e: &mut Expansion<'_>, quantifier: Quantifier) -> Result<Option<
 }
 
 /// An iteration variable's name; `complaint` is what cel-go says of anything else.
-pub(super) fn iteration_variable(
-    e: &Expansion<'_>,
-    argument: NodeId,
-    complaint: &str,
-) -> Result<Arc<str>, MacroError> {
+pub(super) fn iteration_variable(e: &Expansion<'_>, argument: NodeId, complaint: &str) -> Result<Arc<str>, MacroError> {
     let name = e.simple_name(argument).ok_or_else(|| MacroError::new(argument, complaint))?;
     if matches!(&*name, "__result__" | ACCUMULATOR) {
         return Err(MacroError::new(argument, "iteration variable overwrites accumulator variable"));

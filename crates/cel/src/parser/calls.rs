@@ -112,7 +112,14 @@ impl Parser<'_> {
             let name = self.name_of(field.span);
             let start = operand.span.start;
             let open = open.span.start;
-            return self.open_call(CallFrame { target: Some(operand), name, name_span: field.span, start, open, args: vec![] });
+            return self.open_call(CallFrame {
+                target: Some(operand),
+                name,
+                name_span: field.span,
+                start,
+                open,
+                args: vec![],
+            });
         }
         let name = self.field_name(field);
         let span = Span { start: operand.span.start, end: field.span.end };

@@ -128,7 +128,9 @@ impl Parser<'_> {
                 Some(Frame::Prefix { not, odd, start }) => {
                     let span = Span { start, end: operand.span.end };
                     let id = match odd {
-                        true => self.operator_call(if not { "!_" } else { "-_" }, vec![operand.id], span, (start, 1), false),
+                        true => {
+                            self.operator_call(if not { "!_" } else { "-_" }, vec![operand.id], span, (start, 1), false)
+                        }
                         false => operand.id,
                     };
                     Operand { id, span, is_name: false }
@@ -149,7 +151,14 @@ impl Parser<'_> {
         }
     }
 
-    fn operator_call(&mut self, function: &str, args: Vec<NodeId>, span: Span, (at, len): (u32, u32), visit: bool) -> NodeId {
+    fn operator_call(
+        &mut self,
+        function: &str,
+        args: Vec<NodeId>,
+        span: Span,
+        (at, len): (u32, u32),
+        visit: bool,
+    ) -> NodeId {
         let function = self.arena.name(function);
         let name_span = Span { start: at, end: at + len };
         self.arena.push(Kind::Call { target: None, function, args, name_span }, span, at, visit)

@@ -136,7 +136,10 @@ mod tests {
         string(r"r'\n'", r"\n");
         string("'''a\r\nb'''", "a\nb");
         string("'\u{ff}'", "ÿ");
-        assert_eq!(literal(TokenKind::Bytes, r"b'\xff\377é'"), Ok(Literal::Bytes(Vec::from(b"\xff\xff\xc3\xa9").into())));
+        assert_eq!(
+            literal(TokenKind::Bytes, r"b'\xff\377é'"),
+            Ok(Literal::Bytes(Vec::from(b"\xff\xff\xc3\xa9").into()))
+        );
         assert_eq!(literal(TokenKind::String, r"'\ud83d'"), Err("invalid unicode code point"));
         assert_eq!(literal(TokenKind::Bytes, r"b'\u00e9'"), Err("unable to unescape string"));
     }

@@ -25,8 +25,21 @@ fn begins_operand(kind: TokenKind) -> bool {
     use TokenKind as T;
     matches!(
         kind,
-        T::Ident | T::Int | T::Uint | T::Double | T::String | T::Bytes | T::True | T::False | T::Null | T::Dot
-            | T::Minus | T::Not | T::LeftParen | T::LeftBracket | T::LeftBrace
+        T::Ident
+            | T::Int
+            | T::Uint
+            | T::Double
+            | T::String
+            | T::Bytes
+            | T::True
+            | T::False
+            | T::Null
+            | T::Dot
+            | T::Minus
+            | T::Not
+            | T::LeftParen
+            | T::LeftBracket
+            | T::LeftBrace
     )
 }
 
@@ -115,7 +128,9 @@ impl Parser<'_> {
             T::RightParen => begun(|f| matches!(f, Frame::Group { .. } | Frame::Call(_))),
             T::RightBracket => begun(|f| matches!(f, Frame::Index { .. } | Frame::List { .. })),
             T::RightBrace => begun(|f| matches!(f, Frame::Map { .. } | Frame::Struct(_))),
-            T::Comma => begun(|f| matches!(f, Frame::Call(_) | Frame::List { .. } | Frame::Map { .. } | Frame::Struct(_))),
+            T::Comma => {
+                begun(|f| matches!(f, Frame::Call(_) | Frame::List { .. } | Frame::Map { .. } | Frame::Struct(_)))
+            }
             T::Colon => begun(|f| matches!(f, Frame::Then { .. } | Frame::Map { .. })),
             kind => Binary::of(kind).is_some(),
         }
@@ -127,7 +142,10 @@ impl Parser<'_> {
         let shown = self.shown(token);
         match (optional, token.kind) {
             (true, _) => {
-                self.syntax_error(token, format!("mismatched input '{shown}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}"));
+                self.syntax_error(
+                    token,
+                    format!("mismatched input '{shown}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}"),
+                );
                 self.issue(token.span, token.span.start, "unsupported ident kind");
             }
             (false, TokenKind::True | TokenKind::False | TokenKind::Null) => {
@@ -223,7 +241,8 @@ impl Parser<'_> {
         let token = self.token();
         let shown = self.shown(token);
         let empty = matches!(self.frames.last(), Some(Frame::Struct(frame)) if frame.fields.is_empty());
-        let expected = if empty { "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}" } else { "{'?', IDENTIFIER, ESC_IDENTIFIER}" };
+        let expected =
+            if empty { "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}" } else { "{'?', IDENTIFIER, ESC_IDENTIFIER}" };
         self.syntax_error(token, format!("mismatched input '{shown}' expecting {expected}"));
         self.leave_struct()
     }

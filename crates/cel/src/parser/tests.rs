@@ -27,7 +27,8 @@ fn shape(ast: &Ast, id: NodeId) -> String {
             format!("({target}{function}{}{})", if args.is_empty() { "" } else { " " }, many(args))
         }
         Kind::List { elements } => {
-            let parts: Vec<_> = elements.iter().map(|(e, opt)| format!("{}{}", if *opt { "?" } else { "" }, shape(ast, *e))).collect();
+            let parts: Vec<_> =
+                elements.iter().map(|(e, opt)| format!("{}{}", if *opt { "?" } else { "" }, shape(ast, *e))).collect();
             format!("[{}]", parts.join(" "))
         }
         Kind::Struct { name, fields } => {
@@ -119,7 +120,10 @@ fn members_and_literals() {
 #[test]
 fn macros_expand() {
     check("has(a.b)", "a.b~");
-    check("a.all(x, x)", "(fold x in a; @result = true; while (@not_strictly_false @result); (_&&_ @result x); @result)");
+    check(
+        "a.all(x, x)",
+        "(fold x in a; @result = true; while (@not_strictly_false @result); (_&&_ @result x); @result)",
+    );
     check("a.map(x, y, z)", "(fold x in a; @result = []; while true; (_?_:_ y (_+_ @result [z]) @result); @result)");
     check("a.filter(x, y)", "(fold x in a; @result = []; while true; (_?_:_ y (_+_ @result [x]) @result); @result)");
     check(
@@ -152,11 +156,14 @@ fn errors_are_cel_gos() {
     fails("[1].map(x.y, 1)", &[(10, "argument is not an identifier")]);
     fails("x{a}", &[(4, "Syntax error: mismatched input '}' expecting ':'")]);
     fails("if + let", &[(1, "reserved identifier: if"), (6, "reserved identifier: let")]);
-    fails("(1 + ) + [2, * ] + f(3 4)", &[
-        (6, "Syntax error: mismatched input ')'"),
-        (14, "Syntax error: mismatched input '*'"),
-        (24, "Syntax error: extraneous input '4' expecting ')'"),
-    ]);
+    fails(
+        "(1 + ) + [2, * ] + f(3 4)",
+        &[
+            (6, "Syntax error: mismatched input ')'"),
+            (14, "Syntax error: mismatched input '*'"),
+            (24, "Syntax error: extraneous input '4' expecting ')'"),
+        ],
+    );
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(crate) fn library() -> Library {
             )],
         ),
     ];
-    Library { name: "kubernetes.lists", functions, constants: Vec::new(), macros: Vec::new() }
+    Library { name: "kubernetes.lists", functions, ..Library::default() }
 }
 
 /// Ids and examples for the eight types with an order: int, uint, double, bool, duration, timestamp, string, bytes.
