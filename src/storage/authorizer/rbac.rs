@@ -1,0 +1,266 @@
+//! RBAC over the Roles, ClusterRoles and bindings of a workspace.
+//!
+//! The index is made again when one of these objects has changed. Absent: escalation checks (nothing is written here).
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, RwLock},
+};
+
+use cel::{Value, value::Map};
+
+use super::{Attributes, Decision};
+use crate::{
+    api::UserInfo,
+    storage::{
+        objects::{GroupVersionKind, Objects},
+        selector::{FieldSelector, LabelSelector},
+    },
+};
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Evaluates the RBAC objects of a store.
+#[derive(Debug)]
+pub struct Rbac {
+    objects: Arc<Objects>,
+    index: RwLock<Option<(u64, Arc<Index>)>>,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    /// Bindings of the cluster, then those of each namespace.
+    bindings: HashMap<Arc<str>, Vec<Binding>>,
+}
+
+#[derive(Debug)]
+struct Binding {
+    description: String,
+    subjects: Vec<Subject>,
+    rules: Arc<Vec<Rule>>,
+}
+
+#[derive(Debug)]
+enum Subject {
+    User(Arc<str>),
+    Group(Arc<str>),
+}
+
+#[derive(Debug, Default)]
+struct Rule {
+    verbs: BTreeSet<Arc<str>>,
+    groups: BTreeSet<Arc<str>>,
+    resources: BTreeSet<Arc<str>>,
+    names: BTreeSet<Arc<str>>,
+    paths: BTreeSet<Arc<str>>,
+}
+
+impl Rbac {
+    pub(super) fn new(objects: Arc<Objects>) -> Rbac {
+        Rbac { objects, index: RwLock::new(None) }
+    }
+
+    pub(super) fn decide(&self, user: &UserInfo, attributes: &Attributes) -> Decision {
+        let index = self.index();
+        let scopes: &[&str] = if attributes.namespace.is_empty() || attributes.path.is_some() {
+            &[""]
+        } else {
+            &["", &attributes.namespace]
+        };
+        for binding in scopes.iter().filter_map(|scope| index.bindings.get(*scope)).flatten() {
+            if let Some(subject) = binding.subjects.iter().find(|subject| subject.is(user))
+                && binding.rules.iter().any(|rule| rule.allows(attributes))
+            {
+                return Decision {
+                    allowed: true,
+                    reason: format!("RBAC: allowed by {} to {}", binding.description, subject.describe()),
+                };
+            }
+        }
+        Decision { allowed: false, reason: String::new() }
+    }
+
+    /// The index of the objects as they are now.
+    fn index(&self) -> Arc<Index> {
+        let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
+        let newest = kinds.iter().map(|kind| self.objects.revision_of(&gvk(kind))).max().unwrap_or(0);
+        if let Some((at, index)) = &*self.index.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+            && *at == newest
+        {
+            return Arc::clone(index);
+        }
+        // The revision is read before the objects: an index that is newer than its revision is only made once more.
+        let index = Arc::new(build(&self.objects));
+        *self.index.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((newest, Arc::clone(&index)));
+        index
+    }
+}
+
+fn gvk(kind: &str) -> GroupVersionKind {
+    GroupVersionKind::new(GROUP, "v1", kind)
+}
+
+fn build(objects: &Objects) -> Index {
+    let all =
+        |kind: &str| objects.list(&gvk(kind), None, &LabelSelector::everything(), &FieldSelector::everything()).items;
+    let cluster_roles = all("ClusterRole");
+    let mut roles: HashMap<(Arc<str>, Arc<str>), Arc<Vec<Rule>>> = HashMap::new();
+    for role in &cluster_roles {
+        let mut rules = rules_of(role.value());
+        for selector in list(get(get(role.value(), "aggregationRule"), "clusterRoleSelectors")) {
+            let selector = selector_of(selector);
+            let selected = cluster_roles
+                .iter()
+                .filter(|other| !Arc::ptr_eq(other, role))
+                .filter(|other| selector.as_ref().is_some_and(|s| s.matches(other.labels())));
+            rules.extend(selected.flat_map(|other| rules_of(other.value())));
+        }
+        roles.insert(("".into(), Arc::clone(role.name())), Arc::new(rules));
+    }
+    for role in all("Role") {
+        roles.insert((Arc::clone(role.namespace()), Arc::clone(role.name())), Arc::new(rules_of(role.value())));
+    }
+    let mut index = Index::default();
+    for kind in ["ClusterRoleBinding", "RoleBinding"] {
+        for binding in all(kind) {
+            let reference = get(Some(binding.value()), "roleRef");
+            let (role_kind, role_name) = (text(get(reference, "kind")), text(get(reference, "name")));
+            let scope = if &*role_kind == "Role" { Arc::clone(binding.namespace()) } else { "".into() };
+            let Some(rules) = roles.get(&(scope, Arc::clone(&role_name))) else { continue };
+            let place = if kind == "RoleBinding" {
+                format!("{}/{}", binding.name(), binding.namespace())
+            } else {
+                binding.name().to_string()
+            };
+            index.bindings.entry(Arc::clone(binding.namespace())).or_default().push(Binding {
+                description: format!("{kind} {place:?} of {role_kind} {:?}", &*role_name),
+                subjects: list(get(Some(binding.value()), "subjects"))
+                    .iter()
+                    .filter_map(|subject| Subject::of(subject, binding.namespace()))
+                    .collect(),
+                rules: Arc::clone(rules),
+            });
+        }
+    }
+    index
+}
+
+impl Subject {
+    fn of(value: &Value, namespace: &Arc<str>) -> Option<Subject> {
+        let name = text(get(Some(value), "name"));
+        match &*text(get(Some(value), "kind")) {
+            "User" => Some(Subject::User(name)),
+            "Group" => Some(Subject::Group(name)),
+            "ServiceAccount" => {
+                let own = text(get(Some(value), "namespace"));
+                let namespace = if own.is_empty() { namespace } else { &own };
+                Some(Subject::User(format!("system:serviceaccount:{namespace}:{name}").into()))
+            }
+            _ => None,
+        }
+    }
+
+    fn is(&self, user: &UserInfo) -> bool {
+        match self {
+            Subject::User(name) => **name == *user.username || &**name == "*",
+            Subject::Group(name) => user.in_group(name),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Subject::User(name) => format!("User {name:?}"),
+            Subject::Group(name) => format!("Group {name:?}"),
+        }
+    }
+}
+
+impl Rule {
+    fn allows(&self, attributes: &Attributes) -> bool {
+        let holds = |set: &BTreeSet<Arc<str>>, value: &str| set.contains("*") || set.contains(value);
+        if !holds(&self.verbs, &attributes.verb) {
+            return false;
+        }
+        if let Some(path) = &attributes.path {
+            return self.paths.iter().any(|allowed| match allowed.strip_suffix('*') {
+                Some(prefix) => path.starts_with(prefix),
+                None => allowed == path,
+            });
+        }
+        let resource_holds = if attributes.subresource.is_empty() {
+            holds(&self.resources, &attributes.resource)
+        } else {
+            holds(&self.resources, &format!("{}/{}", attributes.resource, attributes.subresource))
+                || self.resources.contains(&*format!("*/{}", attributes.subresource))
+        };
+        holds(&self.groups, &attributes.group)
+            && resource_holds
+            && (self.names.is_empty() || self.names.contains(&attributes.name))
+    }
+}
+
+fn rules_of(role: &Value) -> Vec<Rule> {
+    list(get(Some(role), "rules"))
+        .iter()
+        .map(|rule| {
+            let set = |name: &str| list(get(Some(rule), name)).iter().map(|v| text(Some(v))).collect();
+            Rule {
+                verbs: set("verbs"),
+                groups: set("apiGroups"),
+                resources: set("resources"),
+                names: set("resourceNames"),
+                paths: set("nonResourceURLs"),
+            }
+        })
+        .collect()
+}
+
+/// A `metav1.LabelSelector`. One that cannot be understood selects nothing, as it would grant too much.
+fn selector_of(value: &Value) -> Option<LabelSelector> {
+    use crate::engine::need::{Operator, Requirement, Selector};
+    let mut requirements = vec![];
+    if let Some(Value::Map(labels)) = get(Some(value), "matchLabels") {
+        for (key, value) in labels.iter() {
+            let cel::value::Key::String(key) = key else { return None };
+            requirements.push(Requirement {
+                key: Arc::clone(key),
+                operator: Operator::In,
+                values: vec![text(Some(value))],
+            });
+        }
+    }
+    for expression in list(get(Some(value), "matchExpressions")) {
+        requirements.push(Requirement {
+            key: text(get(Some(expression), "key")),
+            operator: match &*text(get(Some(expression), "operator")) {
+                "In" => Operator::In,
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::DoesNotExist,
+                _ => return None,
+            },
+            values: list(get(Some(expression), "values")).iter().map(|v| text(Some(v))).collect(),
+        });
+    }
+    Some(LabelSelector::from(&Selector(requirements)))
+}
+
+fn get<'a>(value: impl Into<Option<&'a Value>>, name: &str) -> Option<&'a Value> {
+    match value.into() {
+        Some(Value::Map(map)) => Map::get(map, name),
+        _ => None,
+    }
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    match value {
+        Some(Value::List(list)) => list.as_slice(),
+        _ => &[],
+    }
+}
+
+fn text(value: Option<&Value>) -> Arc<str> {
+    match value {
+        Some(Value::String(text)) => Arc::clone(text),
+        _ => "".into(),
+    }
+}
