@@ -1,0 +1,380 @@
+//! Plan x inputs -> [`Outcome`], as a state machine that asks for what it needs and is handed it.
+//!
+//! It runs in two stages: what depends on the request alone (early validations), then everything else. In each, nodes
+//! start as soon as what they read is there, so that independent sources are asked for at once. The outcome does not
+//! depend on the order of supplies: a failure counts once every node before it has its value.
+//!
+//! Absent: I/O, clocks, who answers (storage drives it; a test or a fuzzer can), running expressions (run).
+use std::{collections::BTreeMap, sync::Arc};
+
+use cel::{Value, value::List};
+
+use crate::engine::{
+    limits::{MAX_FOR_EACH_ITEMS, MAX_MESSAGE_BYTES},
+    need::{Need, NeedId, Requirement, Selector, SourceFailure, Supply},
+    outcome::{Answer, ExpressionFailure, Failure, Outcome},
+    plan::{Namespace, Node, OBJECT, Plan, REQUEST, Source, Target, Validation, Work},
+    run::{Runner, Slot},
+    schema::{FieldError, types},
+};
+
+/// What an evaluation starts from.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// The object as defaulted and validated: apiVersion, kind, metadata, spec.
+    pub object: Value,
+    /// `request`; `request.time` is a timestamp.
+    pub request: Value,
+}
+
+/// What an evaluation wants next.
+#[derive(Debug)]
+pub enum Step {
+    /// These can be asked for now, concurrently; none was given out before. Supply each.
+    Need(Vec<(NeedId, Need)>),
+    /// Nothing new until more of what was asked for is supplied.
+    Wait,
+    /// The end. Calling `next` again gives the same.
+    Done(Outcome),
+}
+
+/// One evaluation of a plan.
+#[derive(Debug)]
+pub struct Evaluation {
+    plan: Arc<Plan>,
+    runner: Runner,
+    /// By node.
+    states: Vec<State>,
+    asked: BTreeMap<NeedId, Asked>,
+    next_need: u32,
+    early: bool,
+    done: Option<Outcome>,
+}
+
+/// The progress of a node.
+#[derive(Debug)]
+enum State {
+    Waiting,
+    /// Its reads, in the order of forEach's product.
+    Asked(Vec<Option<Value>>),
+    Ready,
+    Failed(Failure),
+}
+
+/// Which read of which node a need is, and the object that it names.
+#[derive(Debug)]
+struct Asked {
+    node: usize,
+    read: usize,
+    /// Namespace and name.
+    object: (Arc<str>, Arc<str>),
+}
+
+impl Evaluation {
+    pub(crate) fn new(plan: Arc<Plan>, inputs: Inputs) -> Evaluation {
+        let mut runner = Runner::new(plan.slots);
+        runner.set(OBJECT, Slot::Value(types::to_cel(&plan.schema, &inputs.object)));
+        runner.set(REQUEST, Slot::Value(inputs.request));
+        Evaluation {
+            states: plan.nodes.iter().map(|_| State::Waiting).collect(),
+            plan,
+            runner,
+            asked: BTreeMap::new(),
+            next_need: 0,
+            early: true,
+            done: None,
+        }
+    }
+
+    /// Goes on as far as it can.
+    pub fn next(&mut self) -> Step {
+        if let Some(outcome) = &self.done {
+            return Step::Done(outcome.clone());
+        }
+        loop {
+            match self.advance() {
+                Ok(Some(answer)) => return self.finish(Ok(answer)),
+                Err(failure) => return self.finish(Err(failure)),
+                Ok(None) => {}
+            }
+            let (needs, progress) = self.ask();
+            if !needs.is_empty() {
+                return Step::Need(needs);
+            }
+            if !progress {
+                return Step::Wait;
+            }
+        }
+    }
+
+    /// Hands over the answer to a need. One that was not asked for, or was answered already, is ignored.
+    pub fn supply(&mut self, id: NeedId, supply: Supply) {
+        let plan = Arc::clone(&self.plan);
+        let Some(asked) = self.asked.remove(&id) else { return };
+        let Some(node) = plan.nodes.get(asked.node) else { return };
+        let Work::Source(source) = &node.work else { return };
+        let value = match (supply, source.optional) {
+            (Supply::Object(object), optional) => present_if(optional, object),
+            (Supply::Objects(objects), optional) => present_if(optional, Value::List(objects)),
+            (Supply::Missing, true) => Value::Optional(None),
+            (Supply::Missing, false) => {
+                return self.fail(asked.node, Failure::Missing {
+                    source: node.name.clone(),
+                    resource: source.resource.clone(),
+                    namespace: asked.object.0,
+                    name: asked.object.1,
+                });
+            }
+            (Supply::Failed(failure), _) => return self.fail(asked.node, source_failure(&node.name, failure)),
+        };
+        let Some(State::Asked(reads)) = self.states.get_mut(asked.node) else { return };
+        if let Some(read) = reads.get_mut(asked.read) {
+            *read = Some(value);
+        }
+        if reads.iter().all(Option::is_some) {
+            let reads = std::mem::take(reads).into_iter().flatten().collect();
+            self.source_ready(asked.node, node, source, reads);
+        }
+    }
+
+    /// The sources that were asked for and are not answered.
+    pub fn pending(&self) -> Vec<Arc<str>> {
+        let nodes = self.plan.nodes.iter().zip(&self.states);
+        nodes.filter(|(_, state)| matches!(state, State::Asked(_))).map(|(node, _)| node.name.clone()).collect()
+    }
+
+    /// Ends it because the deadline passed.
+    pub fn time_out(&mut self) -> Outcome {
+        let failure = Failure::Timeout { pending: self.pending() };
+        match self.finish(Err(failure)) {
+            Step::Done(outcome) => outcome,
+            Step::Need(_) | Step::Wait => Outcome { result: Ok(Answer { status: None }), cost: 0 },
+        }
+    }
+
+    fn finish(&mut self, result: Result<Answer, Failure>) -> Step {
+        let outcome = Outcome { result, cost: self.runner.cost() };
+        Step::Done(self.done.insert(outcome).clone())
+    }
+
+    /// Computes what can be computed without asking. `None`: something must be asked for or waited for.
+    fn advance(&mut self) -> Result<Option<Answer>, Failure> {
+        let plan = Arc::clone(&self.plan);
+        self.variables(&plan);
+        if self.early {
+            self.validate(&plan, true)?;
+            self.early = false;
+        }
+        for state in &self.states {
+            match state {
+                State::Ready => {}
+                State::Failed(failure) => return Err(failure.clone()),
+                State::Waiting | State::Asked(_) => return Ok(None),
+            }
+        }
+        self.validate(&plan, false)?;
+        let status = match &plan.status {
+            Some(template) => self.runner.template(template).map_err(Failure::Expression)?,
+            None => None,
+        };
+        Ok(Some(Answer { status }))
+    }
+
+    /// Evaluates the variables whose inputs are there. A failing one is an error only to those who read it.
+    fn variables(&mut self, plan: &Plan) {
+        for (index, node) in plan.nodes.iter().enumerate() {
+            let Work::Variable(expression) = &node.work else { continue };
+            if self.can_start(index, node) {
+                let slot = self.runner.evaluate(expression).map_or_else(Slot::Halt, Slot::Value);
+                self.runner.set(node.slot, slot);
+                self.set(index, State::Ready);
+            }
+        }
+    }
+
+    fn can_start(&self, index: usize, node: &Node) -> bool {
+        let state = |i: &usize| self.states.get(*i);
+        matches!(state(&index), Some(State::Waiting))
+            && node.reads.iter().all(|read| matches!(state(read), Some(State::Ready)))
+    }
+
+    /// The needs of all sources whose inputs are there, and whether any node got further. What stands after a failure is
+    /// not begun.
+    fn ask(&mut self) -> (Vec<(NeedId, Need)>, bool) {
+        let plan = Arc::clone(&self.plan);
+        let mut needs = Vec::new();
+        let mut progress = false;
+        for (index, node) in plan.nodes.iter().enumerate() {
+            if matches!(self.states.get(index), Some(State::Failed(_))) {
+                break;
+            }
+            let Work::Source(source) = &node.work else { continue };
+            if !self.can_start(index, node) {
+                continue;
+            }
+            progress = true;
+            match self.reads(source) {
+                Err(failure) => self.fail(index, Failure::Expression(failure)),
+                Ok(None) => self.ready(index, node, Value::Optional(None)),
+                Ok(Some(reads)) if reads.is_empty() => self.source_ready(index, node, source, Vec::new()),
+                Ok(Some(reads)) => {
+                    self.set(index, State::Asked(vec![None; reads.len()]));
+                    for (read, need) in reads.into_iter().enumerate() {
+                        let id = NeedId(self.next_need);
+                        self.next_need += 1;
+                        self.asked.insert(id, Asked { node: index, read, object: object_of(&need) });
+                        needs.push((id, need));
+                    }
+                }
+            }
+        }
+        (needs, progress)
+    }
+
+    /// What a source reads: `None` when it is not included, one need per item of forEach's product otherwise.
+    fn reads(&mut self, source: &Source) -> Result<Option<Vec<Need>>, ExpressionFailure> {
+        for condition in &source.include_when {
+            if !self.runner.holds(condition)? {
+                return Ok(None);
+            }
+        }
+        let mut needs = Vec::new();
+        for item in self.product(source)? {
+            self.runner.iterate(item);
+            let need = self.need(source);
+            self.runner.iterate(Vec::new());
+            needs.push(need?);
+        }
+        Ok(Some(needs))
+    }
+
+    /// The items of forEach: every combination, the first dimension varying slowest.
+    fn product(&mut self, source: &Source) -> Result<Vec<Vec<Value>>, ExpressionFailure> {
+        let mut items = vec![Vec::new()];
+        for (_, dimension) in &source.for_each {
+            let failure = |message: String| ExpressionFailure { path: dimension.path.clone(), message, at: None };
+            let Value::List(values) = self.runner.value_of(dimension)? else {
+                return Err(failure("the value must be a list".to_owned()));
+            };
+            let size = items.len().saturating_mul(values.len());
+            if size > MAX_FOR_EACH_ITEMS {
+                return Err(failure(format!("forEach gives {size} items, and may give {MAX_FOR_EACH_ITEMS}")));
+            }
+            items = items
+                .iter()
+                .flat_map(|item| values.as_slice().iter().map(move |v| [item.as_slice(), &[v.clone()]].concat()))
+                .collect();
+        }
+        Ok(items)
+    }
+
+    fn need(&mut self, source: &Source) -> Result<Need, ExpressionFailure> {
+        let namespace = match &source.namespace {
+            Namespace::All => "".into(),
+            Namespace::Own => self.own_namespace(),
+            Namespace::Template(text) => self.runner.text(text)?,
+        };
+        let (resource, read_as) = (source.resource.clone(), source.read_as);
+        Ok(match &source.target {
+            Target::Name(name) => Need::Get { resource, namespace, name: self.runner.text(name)?, read_as },
+            Target::Selector(requirements) => {
+                let mut selector = Vec::with_capacity(requirements.len());
+                for requirement in requirements {
+                    let values = requirement.values.iter().map(|text| self.runner.text(text));
+                    selector.push(Requirement {
+                        key: requirement.key.clone(),
+                        operator: requirement.operator,
+                        values: values.collect::<Result<_, _>>()?,
+                    });
+                }
+                Need::List { resource, namespace, selector: Selector(selector), read_as }
+            }
+        })
+    }
+
+    fn own_namespace(&self) -> Arc<str> {
+        let metadata = match self.runner.value(OBJECT) {
+            Some(Value::Map(object)) => object.get("metadata"),
+            _ => None,
+        };
+        match metadata {
+            Some(Value::Map(metadata)) => match metadata.get("namespace") {
+                Some(Value::String(namespace)) => namespace.clone(),
+                _ => "".into(),
+            },
+            _ => "".into(),
+        }
+    }
+
+    /// All validations of a stage; those that fail come back together.
+    fn validate(&mut self, plan: &Plan, early: bool) -> Result<(), Failure> {
+        let mut failed = Vec::new();
+        for validation in plan.validations.iter().filter(|v| v.early == early) {
+            if !self.runner.holds(&validation.expression).map_err(Failure::Expression)? {
+                let message = self.message(validation);
+                failed.push(FieldError::from_rule(&validation.reason, &validation.field, message));
+            }
+        }
+        if failed.is_empty() { Ok(()) } else { Err(Failure::Invalid(failed)) }
+    }
+
+    /// As Kubernetes has it: the message expression's value if it is a decent line, else the message, else the rule.
+    fn message(&mut self, validation: &Validation) -> String {
+        let computed = validation.message_expression.as_ref().and_then(|e| self.runner.evaluate(e).ok());
+        if let Some(Value::String(message)) = computed {
+            let message = message.trim();
+            if !message.is_empty() && message.len() <= MAX_MESSAGE_BYTES && !message.contains('\n') {
+                return message.to_owned();
+            }
+        }
+        match &validation.message {
+            Some(message) => message.to_string(),
+            None => format!("failed expression: {}", validation.expression.text.trim()),
+        }
+    }
+
+    fn source_ready(&mut self, index: usize, node: &Node, source: &Source, mut reads: Vec<Value>) {
+        let value = match source.for_each.is_empty() {
+            true => reads.pop().unwrap_or(Value::Optional(None)),
+            false => Value::List(List::from(reads)),
+        };
+        // A single optional read is optional already, whether or not it also has conditions.
+        let wrap = !source.include_when.is_empty() && !(source.optional && source.for_each.is_empty());
+        self.ready(index, node, present_if(wrap, value));
+    }
+
+    fn ready(&mut self, index: usize, node: &Node, value: Value) {
+        self.runner.set(node.slot, Slot::Value(value));
+        self.set(index, State::Ready);
+    }
+
+    fn fail(&mut self, index: usize, failure: Failure) {
+        self.set(index, State::Failed(failure));
+    }
+
+    fn set(&mut self, index: usize, state: State) {
+        if let Some(place) = self.states.get_mut(index) {
+            *place = state;
+        }
+    }
+}
+
+fn object_of(need: &Need) -> (Arc<str>, Arc<str>) {
+    match need {
+        Need::Get { namespace, name, .. } => (namespace.clone(), name.clone()),
+        Need::List { namespace, .. } => (namespace.clone(), "".into()),
+    }
+}
+
+fn present_if(optional: bool, value: Value) -> Value {
+    if optional { Value::Optional(Some(Arc::new(value))) } else { value }
+}
+
+fn source_failure(source: &Arc<str>, failure: SourceFailure) -> Failure {
+    let source = source.clone();
+    match failure {
+        SourceFailure::Forbidden(message) => Failure::Forbidden { source, message },
+        SourceFailure::Failed(message) => Failure::Source { source, message },
+        SourceFailure::Timeout => Failure::Timeout { pending: vec![source] },
+    }
+}

@@ -1,0 +1,25 @@
+//! Every bound of the engine, each with its reason.
+
+/// Run-time cost of all expressions of one request: Kubernetes' `RuntimeCELCostBudget` for one custom resource.
+pub const COST_PER_REQUEST: u64 = 10_000_000;
+
+/// Bytes of an evaluated message expression: Kubernetes' `MaxEvaluatedMessageExpressionSizeBytes` (5 KiB).
+pub const MAX_MESSAGE_BYTES: usize = 5 * 1024;
+
+/// Sources of a projection. Each is at least one read, so that this bounds what one create can ask for.
+pub const MAX_SOURCES: usize = 64;
+
+/// Variables of a projection: as many as sources would be odd already; the checker's work grows with them.
+pub const MAX_VARIABLES: usize = 256;
+
+/// Validations of a projection.
+pub const MAX_VALIDATIONS: usize = 256;
+
+/// Reads of one source: the size of `forEach`'s product.
+pub const MAX_FOR_EACH_ITEMS: usize = 1_000;
+
+/// Fields and elements of the `status` template.
+pub const MAX_TEMPLATE_NODES: usize = 10_000;
+
+/// Levels of the `status` template: Kubernetes' structural schemas stop at a similar depth, and so does JSON decoding.
+pub const MAX_TEMPLATE_DEPTH: usize = 64;

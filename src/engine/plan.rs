@@ -1,0 +1,178 @@
+//! A compiled EphemeralSchema version: typed, ordered, immutable.
+//!
+//! INVARIANTS, upheld by `compile`, which alone builds one: `nodes` are in dependency order (a node reads only slots of
+//! nodes before it); every slot is below `slots`; every expression has the type that its place wants.
+//!
+//! Absent: how it is built (compile), how it is evaluated (evaluation).
+use std::sync::Arc;
+
+use cel::{Program, Value, check::AttributePath};
+
+use crate::engine::{
+    definition::ReadAs,
+    diagnostic::FieldPath,
+    evaluation::{Evaluation, Inputs},
+    need::{Operator, Resource},
+    schema::{Structural, rules::Rules},
+};
+
+/// The slot of `object` in every expression.
+pub(crate) const OBJECT: u32 = 0;
+/// The slot of `request`.
+pub(crate) const REQUEST: u32 = 1;
+
+/// A version after compilation. Shared by all requests to it.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) schema: Arc<Structural>,
+    pub(crate) published: Arc<Structural>,
+    pub(crate) rules: Rules,
+    pub(crate) slots: usize,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) validations: Vec<Validation>,
+    pub(crate) status: Option<Template>,
+    pub(crate) inputs: Vec<AttributePath>,
+}
+
+impl Plan {
+    /// What a consumer may send: apiVersion, kind, metadata, spec.
+    pub fn schema(&self) -> &Arc<Structural> {
+        &self.schema
+    }
+
+    /// What is published in OpenAPI: [`Plan::schema`] and the inferred `status`.
+    pub fn published(&self) -> &Arc<Structural> {
+        &self.published
+    }
+
+    /// The schema's own `x-kubernetes-validations`.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Exactly what the answer depends on besides the workspace's objects: paths of `object` and `request`.
+    pub fn inputs(&self) -> &[AttributePath] {
+        &self.inputs
+    }
+
+    /// The kinds that it reads, and with whose rights.
+    pub fn reads(&self) -> impl Iterator<Item = (&Resource, ReadAs)> {
+        self.nodes.iter().filter_map(|node| match &node.work {
+            Work::Variable(_) => None,
+            Work::Source(source) => Some((&source.resource, source.read_as)),
+        })
+    }
+
+    /// Begins an evaluation for one request.
+    pub fn start(self: &Arc<Plan>, inputs: Inputs) -> Evaluation {
+        Evaluation::new(Arc::clone(self), inputs)
+    }
+}
+
+/// A program and where its text stands.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    pub(crate) program: Program,
+    pub(crate) text: Arc<str>,
+    /// Relative to the version: `projection.status.phase`.
+    pub(crate) path: FieldPath,
+}
+
+/// A source or a variable.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// `bucket`, `variables.bytes`
+    pub(crate) name: Arc<str>,
+    /// Where its value goes.
+    pub(crate) slot: u32,
+    /// Indexes of the nodes that it reads; all are smaller than its own.
+    pub(crate) reads: Vec<usize>,
+    pub(crate) work: Work,
+}
+
+/// What a node does to get its value. `E` is the phase of its expressions: parsed, then typed and planned.
+#[derive(Debug)]
+pub(crate) enum Work<E = Expression> {
+    Variable(E),
+    Source(Box<Source<E>>),
+}
+
+/// A source of workspace objects.
+#[derive(Debug)]
+pub(crate) struct Source<E = Expression> {
+    pub(crate) resource: Resource,
+    pub(crate) read_as: ReadAs,
+    /// All must hold, else the source is absent. Not empty: the source's type is optional.
+    pub(crate) include_when: Vec<E>,
+    /// The dimensions of the product, the first varies slowest. Empty: one read.
+    pub(crate) for_each: Vec<(Arc<str>, E)>,
+    /// A missing object is an absent value.
+    pub(crate) optional: bool,
+    pub(crate) namespace: Namespace<E>,
+    pub(crate) target: Target<E>,
+}
+
+/// Where a source reads.
+#[derive(Debug)]
+pub(crate) enum Namespace<E = Expression> {
+    /// All namespaces, or none for cluster-scoped kinds.
+    All,
+    /// The namespace of the object that is created.
+    Own,
+    /// What the author wrote.
+    Template(Text<E>),
+}
+
+/// Which objects a source reads.
+#[derive(Debug)]
+pub(crate) enum Target<E = Expression> {
+    Name(Text<E>),
+    Selector(Vec<PlannedRequirement<E>>),
+}
+
+/// A requirement of a selector before its values are evaluated.
+#[derive(Debug)]
+pub(crate) struct PlannedRequirement<E = Expression> {
+    pub(crate) key: Arc<str>,
+    pub(crate) operator: Operator,
+    pub(crate) values: Vec<Text<E>>,
+}
+
+/// A template that gives a string.
+#[derive(Debug)]
+pub(crate) enum Text<E = Expression> {
+    Constant(Arc<str>),
+    /// Each part is a string, or an expression that gives one.
+    Parts(Vec<TextPart<E>>),
+}
+
+/// A part of a [`Text`].
+#[derive(Debug)]
+pub(crate) enum TextPart<E = Expression> {
+    Constant(Arc<str>),
+    Expression(E),
+}
+
+/// A template that gives any value.
+#[derive(Debug)]
+pub(crate) enum Template<E = Expression> {
+    Constant(Value),
+    /// An absent optional leaves the field or element out.
+    Expression(E),
+    Text(Text<E>),
+    Map(Vec<(Arc<str>, Template<E>)>),
+    List(Vec<Template<E>>),
+}
+
+/// A planned validation.
+#[derive(Debug)]
+pub(crate) struct Validation<E = Expression> {
+    pub(crate) expression: E,
+    pub(crate) message: Option<Arc<str>>,
+    pub(crate) message_expression: Option<E>,
+    pub(crate) reason: Reason,
+    /// `spec.since`; the root when the author gives none.
+    pub(crate) field: FieldPath,
+    /// Runs before anything is fetched.
+    pub(crate) early: bool,
+}

@@ -1,0 +1,189 @@
+//! Runs expressions and templates over the slots of one evaluation, within the request's budget.
+//!
+//! Absent: the order of things (evaluation).
+use std::sync::Arc;
+
+use cel::{
+    Value,
+    eval::{Activation, Bound, ErrorKind, EvalError, Halt},
+    limits::COST_PER_EXPRESSION,
+    program::Options,
+    value::{List, MapBuilder},
+};
+
+use crate::engine::{
+    limits::COST_PER_REQUEST,
+    outcome::ExpressionFailure,
+    plan::{Expression, Template, Text, TextPart},
+};
+
+/// The variables of all expressions by slot, and what running them has cost.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    slots: Vec<Slot>,
+    /// Iteration variables of the source that is being evaluated; their slots follow those of `slots`.
+    iteration: Vec<Value>,
+    cost: u64,
+}
+
+/// The content of a slot.
+#[derive(Debug)]
+pub(crate) enum Slot {
+    /// Not there yet.
+    Empty,
+    /// A value.
+    Value(Value),
+    /// A variable whose expression failed: the error appears where it is read, as in Kubernetes' admission policies.
+    Halt(Halt),
+}
+
+impl Activation for Runner {
+    fn variable(&self, slot: u32) -> Bound<'_> {
+        let index = slot as usize;
+        match self.slots.get(index) {
+            Some(Slot::Value(value)) => Bound::Value(value),
+            Some(Slot::Halt(halt)) => Bound::Halt(halt),
+            Some(Slot::Empty) => Bound::Absent,
+            None => self.iteration.get(index - self.slots.len()).map_or(Bound::Absent, Bound::Value),
+        }
+    }
+}
+
+impl Runner {
+    pub(crate) fn new(slots: usize) -> Runner {
+        Runner {
+            slots: std::iter::repeat_with(|| Slot::Empty).take(slots).collect(),
+            iteration: Vec::new(),
+            cost: 0,
+        }
+    }
+
+    pub(crate) fn set(&mut self, slot: u32, content: Slot) {
+        if let Some(place) = self.slots.get_mut(slot as usize) {
+            *place = content;
+        }
+    }
+
+    pub(crate) fn value(&self, slot: u32) -> Option<&Value> {
+        match self.slots.get(slot as usize) {
+            Some(Slot::Value(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The iteration variables of the reads that follow.
+    pub(crate) fn iterate(&mut self, values: Vec<Value>) {
+        self.iteration = values;
+    }
+
+    pub(crate) fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    /// The value of an expression, or why there is none. Charges the request.
+    pub(crate) fn evaluate(&mut self, expression: &Expression) -> Result<Value, Halt> {
+        let left = COST_PER_REQUEST.saturating_sub(self.cost);
+        let evaluation = expression
+            .program
+            .evaluate(self, Options { budget: left.min(COST_PER_EXPRESSION), host: None });
+        self.cost = self.cost.saturating_add(evaluation.cost);
+        evaluation.result.map_err(|halt| match halt {
+            Halt::Error(error) if error.kind == ErrorKind::CostExceeded => {
+                let message = match left < COST_PER_EXPRESSION {
+                    true => format!("the expressions of one request may cost {COST_PER_REQUEST}, and cost more"),
+                    false => format!("an expression may cost {COST_PER_EXPRESSION}, and this one costs more"),
+                };
+                Halt::Error(Box::new(EvalError { message, ..*error }))
+            }
+            halt => halt,
+        })
+    }
+
+    /// As [`Runner::evaluate`], with the failure told by field.
+    pub(crate) fn value_of(&mut self, expression: &Expression) -> Result<Value, ExpressionFailure> {
+        self.evaluate(expression).map_err(|halt| failure(expression, &halt))
+    }
+
+    /// A condition.
+    pub(crate) fn holds(&mut self, expression: &Expression) -> Result<bool, ExpressionFailure> {
+        match self.value_of(expression)? {
+            Value::Bool(holds) => Ok(holds),
+            _ => Err(wrong_type(expression, "bool")),
+        }
+    }
+
+    /// A text.
+    pub(crate) fn text(&mut self, text: &Text) -> Result<Arc<str>, ExpressionFailure> {
+        let parts = match text {
+            Text::Constant(text) => return Ok(text.clone()),
+            Text::Parts(parts) => parts,
+        };
+        if let [TextPart::Expression(expression)] = parts.as_slice() {
+            return self.string(expression);
+        }
+        let mut whole = String::new();
+        for part in parts {
+            match part {
+                TextPart::Constant(text) => whole.push_str(text),
+                TextPart::Expression(expression) => whole.push_str(&self.string(expression)?),
+            }
+        }
+        Ok(whole.into())
+    }
+
+    fn string(&mut self, expression: &Expression) -> Result<Arc<str>, ExpressionFailure> {
+        match self.value_of(expression)? {
+            Value::String(string) => Ok(string),
+            _ => Err(wrong_type(expression, "string")),
+        }
+    }
+
+    /// A template; `None` where an absent optional leaves it out. Recursion is bounded by the template's depth.
+    pub(crate) fn template(&mut self, template: &Template) -> Result<Option<Value>, ExpressionFailure> {
+        Ok(Some(match template {
+            Template::Constant(value) => value.clone(),
+            Template::Text(text) => Value::String(self.text(text)?),
+            Template::Expression(expression) => match self.value_of(expression)? {
+                Value::Optional(None) => return Ok(None),
+                Value::Optional(Some(value)) => Value::clone(&value),
+                value => value,
+            },
+            Template::Map(fields) => {
+                let mut map = MapBuilder::with_capacity(fields.len());
+                for (name, template) in fields {
+                    if let Some(value) = self.template(template)? {
+                        map.insert(name.clone(), value);
+                    }
+                }
+                Value::Map(map.build())
+            }
+            Template::List(elements) => {
+                let mut list = Vec::with_capacity(elements.len());
+                for template in elements {
+                    list.extend(self.template(template)?);
+                }
+                Value::List(List::from(list))
+            }
+        }))
+    }
+}
+
+/// Tells a failure by the expression's field, and the failing part of its text.
+pub(crate) fn failure(expression: &Expression, halt: &Halt) -> ExpressionFailure {
+    let (message, at) = match halt {
+        Halt::Error(error) => {
+            let part = error.span.and_then(|span| expression.text.get(span.start as usize..span.end as usize));
+            (error.message.clone(), part.filter(|part| *part != expression.text.trim()).map(Arc::from))
+        }
+        Halt::Unknown(_) => ("it depends on what nobody here can answer".to_owned(), None),
+    };
+    ExpressionFailure { path: expression.path.clone(), message, at }
+}
+
+fn wrong_type(expression: &Expression, wanted: &str) -> ExpressionFailure {
+    ExpressionFailure {
+        path: expression.path.clone(),
+        message: format!("the value must be of type {wanted}"),
+        at: None,
+    }
+}
