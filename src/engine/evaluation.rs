@@ -15,7 +15,10 @@ use crate::engine::{
     outcome::{Answer, ExpressionFailure, Failure, Outcome},
     plan::{Namespace, Node, OBJECT, Plan, REQUEST, Source, Target, Validation, Work},
     run::{Runner, Slot},
-    schema::{FieldError, types},
+    schema::{
+        field_error::{self, FieldError, Reason},
+        to_cel,
+    },
 };
 
 /// What an evaluation starts from.
@@ -73,7 +76,7 @@ struct Asked {
 impl Evaluation {
     pub(crate) fn new(plan: Arc<Plan>, inputs: Inputs) -> Evaluation {
         let mut runner = Runner::new(plan.slots);
-        runner.set(OBJECT, Slot::Value(types::to_cel(&plan.schema, &inputs.object)));
+        runner.set(OBJECT, Slot::Value(to_cel(&plan.schema, &inputs.object)));
         runner.set(REQUEST, Slot::Value(inputs.request));
         Evaluation {
             states: plan.nodes.iter().map(|_| State::Waiting).collect(),
@@ -312,7 +315,7 @@ impl Evaluation {
         for validation in plan.validations.iter().filter(|v| v.early == early) {
             if !self.runner.holds(&validation.expression).map_err(Failure::Expression)? {
                 let message = self.message(validation);
-                failed.push(FieldError::from_rule(&validation.reason, &validation.field, message));
+                failed.push(violation(validation, &message));
             }
         }
         if failed.is_empty() { Ok(()) } else { Err(Failure::Invalid(failed)) }
@@ -356,6 +359,19 @@ impl Evaluation {
         if let Some(place) = self.states.get_mut(index) {
             *place = state;
         }
+    }
+}
+
+fn violation(validation: &Validation, message: &str) -> FieldError {
+    let field = &validation.field;
+    match validation.reason {
+        Reason::Forbidden => field_error::forbidden(field, message),
+        Reason::Required => field_error::required(field, message),
+        Reason::Duplicate => FieldError {
+            message: format!("Duplicate value: {message}"),
+            ..field_error::duplicate_omitted(field)
+        },
+        _ => field_error::invalid_omitted(field, message),
     }
 }
 

@@ -6,14 +6,14 @@
 //! Absent: how it is built (compile), how it is evaluated (evaluation).
 use std::sync::Arc;
 
-use cel::{Program, Value, check::AttributePath};
+use cel::{Program, Type, Value, check::AttributePath};
 
 use crate::engine::{
     definition::ReadAs,
     diagnostic::FieldPath,
     evaluation::{Evaluation, Inputs},
     need::{Operator, Resource},
-    schema::{Structural, rules::Rules},
+    schema::{Structural, field_error::Reason, rules::Rules},
 };
 
 /// The slot of `object` in every expression.
@@ -76,6 +76,7 @@ pub(crate) struct Expression {
     pub(crate) text: Arc<str>,
     /// Relative to the version: `projection.status.phase`.
     pub(crate) path: FieldPath,
+    pub(crate) ty: Type,
 }
 
 /// A source or a variable.
@@ -166,13 +167,97 @@ pub(crate) enum Template<E = Expression> {
 
 /// A planned validation.
 #[derive(Debug)]
-pub(crate) struct Validation<E = Expression> {
-    pub(crate) expression: E,
+pub(crate) struct Validation {
+    pub(crate) expression: Expression,
     pub(crate) message: Option<Arc<str>>,
-    pub(crate) message_expression: Option<E>,
+    pub(crate) message_expression: Option<Expression>,
     pub(crate) reason: Reason,
     /// `spec.since`; the root when the author gives none.
     pub(crate) field: FieldPath,
     /// Runs before anything is fetched.
     pub(crate) early: bool,
+}
+
+impl<E> Work<E> {
+    /// All its expressions, in the author's order.
+    pub(crate) fn expressions(&self) -> Vec<&E> {
+        match self {
+            Work::Variable(expression) => vec![expression],
+            Work::Source(source) => {
+                let mut all: Vec<&E> = source.include_when.iter().collect();
+                all.extend(source.for_each.iter().map(|(_, e)| e));
+                if let Namespace::Template(text) = &source.namespace {
+                    all.extend(text.expressions());
+                }
+                match &source.target {
+                    Target::Name(text) => all.extend(text.expressions()),
+                    Target::Selector(requirements) => {
+                        all.extend(requirements.iter().flat_map(|r| &r.values).flat_map(Text::expressions));
+                    }
+                }
+                all
+            }
+        }
+    }
+}
+
+impl<E> Text<E> {
+    fn expressions(&self) -> impl Iterator<Item = &E> {
+        let parts = match self {
+            Text::Constant(_) => &[],
+            Text::Parts(parts) => parts.as_slice(),
+        };
+        parts.iter().filter_map(|part| match part {
+            TextPart::Constant(_) => None,
+            TextPart::Expression(expression) => Some(expression),
+        })
+    }
+
+    /// The same text in another phase. `f` sees every expression, also after one that fails.
+    pub(crate) fn map<F>(self, f: &mut impl FnMut(E) -> Option<F>) -> Option<Text<F>> {
+        Some(match self {
+            Text::Constant(text) => Text::Constant(text),
+            Text::Parts(parts) => Text::Parts(all(parts, |part| match part {
+                TextPart::Constant(text) => Some(TextPart::Constant(text)),
+                TextPart::Expression(expression) => f(expression).map(TextPart::Expression),
+            })?),
+        })
+    }
+}
+
+impl<E> Target<E> {
+    /// The same target in another phase.
+    pub(crate) fn map<F>(self, f: &mut impl FnMut(E) -> Option<F>) -> Option<Target<F>> {
+        Some(match self {
+            Target::Name(name) => Target::Name(name.map(f)?),
+            Target::Selector(requirements) => Target::Selector(all(requirements, |requirement| {
+                let PlannedRequirement { key, operator, values } = requirement;
+                Some(PlannedRequirement { key, operator, values: all(values, |text| text.map(f))? })
+            })?),
+        })
+    }
+}
+
+impl<E> Template<E> {
+    /// The same template in another phase: `whole` maps the expressions that give a value, `text` those within texts.
+    /// Recursion is bounded by the template's depth.
+    pub(crate) fn map<F>(
+        self,
+        whole: &mut impl FnMut(E) -> Option<F>,
+        text: &mut impl FnMut(E) -> Option<F>,
+    ) -> Option<Template<F>> {
+        Some(match self {
+            Template::Constant(value) => Template::Constant(value),
+            Template::Expression(expression) => Template::Expression(whole(expression)?),
+            Template::Text(template) => Template::Text(template.map(text)?),
+            Template::Map(fields) => Template::Map(all(fields, |(key, t)| Some((key, t.map(whole, text)?)))?),
+            Template::List(elements) => Template::List(all(elements, |t| t.map(whole, text))?),
+        })
+    }
+}
+
+/// Maps all items; nothing if one fails, but only after the last is mapped.
+pub(crate) fn all<T, U>(items: Vec<T>, f: impl FnMut(T) -> Option<U>) -> Option<Vec<U>> {
+    let mapped: Vec<Option<U>> = items.into_iter().map(f).collect();
+    mapped.into_iter().collect()
 }

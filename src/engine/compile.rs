@@ -1,0 +1,119 @@
+//! Definition -> [`Plan`]: every static error at once, by field.
+//!
+//! The road: the schema; names; templates split and expressions parsed (parsed); who reads whom (order); in that order
+//! each source and variable gets its type, so that whoever reads it is checked against it (typing); validations and
+//! status; the published schema.
+//!
+//! Absent: the author's lines and columns (storage), evaluation.
+mod names;
+mod order;
+mod parsed;
+mod publish;
+mod typing;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use cel::{Issues, source::Span};
+
+use crate::engine::{
+    compile::{parsed::Parser, typing::Typist},
+    definition::{Definition, SchemaForm},
+    diagnostic::{Diagnostic, FieldPath, Place, Severity},
+    kinds::Kinds,
+    language,
+    plan::Plan,
+    schema::{Structural, metadata, rules, simple},
+};
+
+/// Compiles one version. There is a plan unless one of the diagnostics is an error. Field paths are relative to the
+/// version.
+pub fn compile(definition: &Definition, kinds: &dyn Kinds) -> (Option<Plan>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let plan = plan(definition, kinds, &mut diagnostics);
+    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    (plan.filter(|_| !failed), diagnostics)
+}
+
+/// Whatever fails is reported and left out, so that everything else is still checked; the caller drops a plan with errors.
+fn plan(definition: &Definition, kinds: &dyn Kinds, diagnostics: &mut Vec<Diagnostic>) -> Option<Plan> {
+    let schema = schema(definition, diagnostics);
+    names::check(definition, diagnostics);
+    let parsed = Parser::new(diagnostics).projection(definition, kinds);
+
+    let graph = names::graph(&parsed.nodes);
+    let order = match order::order(&graph) {
+        Ok(order) => order,
+        Err(cycle) => {
+            diagnostics.push(names::cycle(&cycle, &parsed.nodes));
+            return None;
+        }
+    };
+    let rank: BTreeMap<usize, usize> = order.iter().enumerate().map(|(rank, node)| (*node, rank)).collect();
+    let early = names::early(&order, &graph, &parsed.nodes);
+
+    let mut typist = Typist::new(schema.as_ref(), &parsed.nodes, diagnostics);
+    let mut nodes: Vec<_> = parsed.nodes.into_iter().map(Some).collect();
+    let mut typed = Vec::with_capacity(nodes.len());
+    for index in order {
+        let Some(node) = nodes.get_mut(index).and_then(Option::take) else { continue };
+        let reads = graph.get(index).into_iter().flatten().filter_map(|read| rank.get(read).copied()).collect();
+        typed.extend(typist.node(node, reads));
+    }
+    let validations = parsed.validations.into_iter().filter_map(|v| typist.validation(v, &early)).collect();
+    let status = parsed.status.and_then(|status| typist.status(status));
+    let (inputs, slots, registry) = typist.finish();
+
+    let schema = schema?;
+    let (rules, found) = rules::compile(language::base(), &schema, &schema_path(definition));
+    diagnostics.extend(found);
+    Some(Plan {
+        published: Arc::new(publish::with_status(&schema, status.as_ref(), &registry)),
+        schema,
+        rules,
+        slots,
+        nodes: typed,
+        validations,
+        status,
+        inputs,
+    })
+}
+
+fn schema_path(definition: &Definition) -> FieldPath {
+    let form = match &definition.schema {
+        SchemaForm::Simple(_) => "simple",
+        SchemaForm::OpenApi(_) => "openAPIV3Schema",
+    };
+    FieldPath::root().field("schema").field(form)
+}
+
+/// What a consumer may send: the author's schema as a whole object.
+fn schema(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) -> Option<Arc<Structural>> {
+    let path = schema_path(definition);
+    let (schema, found) = match &definition.schema {
+        SchemaForm::Simple(schema) => simple::parse(schema, &path),
+        SchemaForm::OpenApi(schema) => Structural::from_openapi(schema, &path),
+    };
+    diagnostics.extend(found);
+    let schema = schema?;
+    if schema.properties.get("status").is_some() {
+        diagnostics.push(
+            Diagnostic::error(path.field("properties").field("status"), "`status` is not the author's to declare")
+                .at(Place::Key)
+                .help("leave it out: its schema is found from `projection.status`"),
+        );
+    }
+    Some(Arc::new(metadata::whole(&schema)))
+}
+
+/// Maps the issues of an expression to its place within the field's string.
+pub(crate) fn diagnose(issues: &Issues, path: &FieldPath, start: usize) -> Vec<Diagnostic> {
+    let place = |span: Span| Place::Within(start + span.start as usize..start + span.end as usize);
+    issues
+        .0
+        .iter()
+        .map(|issue| Diagnostic {
+            help: issue.help.clone(),
+            ..Diagnostic::error(path.clone(), issue.message.clone()).at(place(issue.span))
+        })
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! The CEL that authors write: the libraries of every expression, and the type of `request`.
+//!
+//! Absent: what a plan adds (object, sources, variables).
+use std::sync::{Arc, OnceLock};
+
+use cel::Env;
+
+use crate::engine::schema::{
+    Structural,
+    structural::{Additional, SchemaType},
+};
+
+/// The environment that all plans extend; built once.
+pub(crate) fn base() -> &'static Env {
+    static BASE: OnceLock<Env> = OnceLock::new();
+    BASE.get_or_init(|| Env::standard().build())
+}
+
+/// `request`, as in Kubernetes' admission requests, plus `time` and `workspace`.
+pub(crate) fn request() -> Structural {
+    let string = || Arc::new(Structural::of(SchemaType::String));
+    let strings = |names: &[&str]| {
+        Arc::new(Structural::object(names.iter().map(|name| (Arc::from(*name), string()))))
+    };
+    let user = Structural::object([
+        ("username".into(), string()),
+        ("uid".into(), string()),
+        ("groups".into(), Arc::new(Structural::array(Structural::of(SchemaType::String)))),
+        (
+            "extra".into(),
+            Arc::new(Structural::map(Structural::array(Structural::of(SchemaType::String)))),
+        ),
+    ]);
+    Structural::object([
+        ("uid".into(), string()),
+        ("kind".into(), strings(&["group", "version", "kind"])),
+        ("resource".into(), strings(&["group", "version", "resource"])),
+        ("name".into(), string()),
+        ("namespace".into(), string()),
+        ("operation".into(), string()),
+        ("dryRun".into(), Arc::new(Structural::of(SchemaType::Boolean))),
+        ("userInfo".into(), Arc::new(user)),
+        ("time".into(), Arc::new(Structural::formatted("date-time"))),
+        ("workspace".into(), string()),
+    ])
+}
