@@ -5,6 +5,8 @@
 //! status; the published schema.
 //!
 //! Absent: the author's lines and columns (storage), evaluation.
+mod field_path;
+mod free;
 mod names;
 mod order;
 mod parsed;

@@ -121,12 +121,15 @@ impl Evaluation {
             (Supply::Objects(objects), optional) => present_if(optional, Value::List(objects)),
             (Supply::Missing, true) => Value::Optional(None),
             (Supply::Missing, false) => {
-                return self.fail(asked.node, Failure::Missing {
-                    source: node.name.clone(),
-                    resource: source.resource.clone(),
-                    namespace: asked.object.0,
-                    name: asked.object.1,
-                });
+                return self.fail(
+                    asked.node,
+                    Failure::Missing {
+                        source: node.name.clone(),
+                        resource: source.resource.clone(),
+                        namespace: asked.object.0,
+                        name: asked.object.1,
+                    },
+                );
             }
             (Supply::Failed(failure), _) => return self.fail(asked.node, source_failure(&node.name, failure)),
         };
@@ -341,9 +344,7 @@ impl Evaluation {
             true => reads.pop().unwrap_or(Value::Optional(None)),
             false => Value::List(List::from(reads)),
         };
-        // A single optional read is optional already, whether or not it also has conditions.
-        let wrap = !source.include_when.is_empty() && !(source.optional && source.for_each.is_empty());
-        self.ready(index, node, present_if(wrap, value));
+        self.ready(index, node, present_if(source.is_conditional(), value));
     }
 
     fn ready(&mut self, index: usize, node: &Node, value: Value) {
@@ -367,10 +368,9 @@ fn violation(validation: &Validation, message: &str) -> FieldError {
     match validation.reason {
         Reason::Forbidden => field_error::forbidden(field, message),
         Reason::Required => field_error::required(field, message),
-        Reason::Duplicate => FieldError {
-            message: format!("Duplicate value: {message}"),
-            ..field_error::duplicate_omitted(field)
-        },
+        Reason::Duplicate => {
+            FieldError { message: format!("Duplicate value: {message}"), ..field_error::duplicate_omitted(field) }
+        }
         _ => field_error::invalid_omitted(field, message),
     }
 }

@@ -5,10 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use cel::Env;
 
-use crate::engine::schema::{
-    Structural,
-    structural::{Additional, SchemaType},
-};
+use crate::engine::schema::{Structural, structural::SchemaType};
 
 /// The environment that all plans extend; built once.
 pub(crate) fn base() -> &'static Env {
@@ -19,17 +16,12 @@ pub(crate) fn base() -> &'static Env {
 /// `request`, as in Kubernetes' admission requests, plus `time` and `workspace`.
 pub(crate) fn request() -> Structural {
     let string = || Arc::new(Structural::of(SchemaType::String));
-    let strings = |names: &[&str]| {
-        Arc::new(Structural::object(names.iter().map(|name| (Arc::from(*name), string()))))
-    };
+    let strings = |names: &[&str]| Arc::new(Structural::object(names.iter().map(|name| (Arc::from(*name), string()))));
     let user = Structural::object([
         ("username".into(), string()),
         ("uid".into(), string()),
         ("groups".into(), Arc::new(Structural::array(Structural::of(SchemaType::String)))),
-        (
-            "extra".into(),
-            Arc::new(Structural::map(Structural::array(Structural::of(SchemaType::String)))),
-        ),
+        ("extra".into(), Arc::new(Structural::map(Structural::array(Structural::of(SchemaType::String))))),
     ]);
     Structural::object([
         ("uid".into(), string()),

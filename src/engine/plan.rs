@@ -201,6 +201,17 @@ impl<E> Work<E> {
     }
 }
 
+impl<E> Source<E> {
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.target, Target::Selector(_))
+    }
+
+    /// Whether conditions make its value optional; a single optional read is optional already.
+    pub(crate) fn is_conditional(&self) -> bool {
+        !self.include_when.is_empty() && !(self.optional && self.for_each.is_empty())
+    }
+}
+
 impl<E> Text<E> {
     fn expressions(&self) -> impl Iterator<Item = &E> {
         let parts = match self {

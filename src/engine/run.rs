@@ -51,11 +51,7 @@ impl Activation for Runner {
 
 impl Runner {
     pub(crate) fn new(slots: usize) -> Runner {
-        Runner {
-            slots: std::iter::repeat_with(|| Slot::Empty).take(slots).collect(),
-            iteration: Vec::new(),
-            cost: 0,
-        }
+        Runner { slots: std::iter::repeat_with(|| Slot::Empty).take(slots).collect(), iteration: Vec::new(), cost: 0 }
     }
 
     pub(crate) fn set(&mut self, slot: u32, content: Slot) {
@@ -83,9 +79,8 @@ impl Runner {
     /// The value of an expression, or why there is none. Charges the request.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> Result<Value, Halt> {
         let left = COST_PER_REQUEST.saturating_sub(self.cost);
-        let evaluation = expression
-            .program
-            .evaluate(self, Options { budget: left.min(COST_PER_EXPRESSION), host: None });
+        let evaluation =
+            expression.program.evaluate(self, Options { budget: left.min(COST_PER_EXPRESSION), host: None });
         self.cost = self.cost.saturating_add(evaluation.cost);
         evaluation.result.map_err(|halt| match halt {
             Halt::Error(error) if error.kind == ErrorKind::CostExceeded => {

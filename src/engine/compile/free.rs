@@ -83,10 +83,7 @@ fn collect(ast: &Ast, id: NodeId, scope: Option<&Scope<'_>>, names: &mut BTreeSe
             collect(ast, c.accu_init, scope, names);
             let accu = Scope { names: [Some(&*c.accu_var), None, None], outer: scope };
             collect(ast, c.result, Some(&accu), names);
-            let inner = Scope {
-                names: [Some(&*c.accu_var), Some(&*c.iter_var), c.iter_var2.as_deref()],
-                outer: scope,
-            };
+            let inner = Scope { names: [Some(&*c.accu_var), Some(&*c.iter_var), c.iter_var2.as_deref()], outer: scope };
             collect(ast, c.loop_condition, Some(&inner), names);
             collect(ast, c.loop_step, Some(&inner), names);
         }

@@ -308,9 +308,7 @@ impl<'a> Parser<'a> {
 
     fn target(&mut self, reference: &ExternalRef, path: &FieldPath) -> Option<Target<Parsed>> {
         match (&reference.name, &reference.selector) {
-            (Some(name), None) => {
-                Some(Target::Name(self.text(name, &path.field("metadata").field("name"))?))
-            }
+            (Some(name), None) => Some(Target::Name(self.text(name, &path.field("metadata").field("name"))?)),
             (None, Some(selector)) => {
                 if reference.optional {
                     let message = "a list is empty where nothing is selected, and never absent";

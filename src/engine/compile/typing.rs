@@ -1,0 +1,295 @@
+//! Types: each expression is checked where it stands, against what its place wants, and planned.
+//!
+//! Absent: syntax (parsed), the order of nodes (order).
+use std::{collections::BTreeSet, sync::Arc};
+
+use cel::{
+    Checked, Env, Type,
+    check::AttributePath,
+    types::{Field, TypeProvider},
+};
+
+use crate::engine::{
+    compile::{
+        diagnose, field_path,
+        names::Early,
+        parsed::{Parsed, ParsedNode, ParsedValidation},
+    },
+    diagnostic::{Diagnostic, FieldPath, Place},
+    language,
+    plan::{Expression, Namespace, Node, Source, Template, Validation, Work, all},
+    schema::{
+        Structural,
+        types::{Dialect, Registry},
+    },
+};
+
+/// What a place wants of its expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    Bool,
+    String,
+    List,
+    /// Anything that JSON can say; an optional leaves the field out.
+    Json,
+    Anything,
+}
+
+/// Gives types to a projection's expressions, in dependency order.
+pub(crate) struct Typist<'a> {
+    env: Env,
+    schema: Option<Arc<Structural>>,
+    registry: Arc<Registry>,
+    variables: Arc<Variables>,
+    inputs: BTreeSet<AttributePath>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+/// The type of `variables` itself: it has no value, only its fields have (each a variable of its own); asked for fields when
+/// one is misspelt.
+struct Variables {
+    registry: Arc<Registry>,
+    names: Vec<Arc<str>>,
+}
+
+const VARIABLES: &str = "variables";
+
+impl TypeProvider for Variables {
+    fn field(&self, object: &str, name: &str) -> Option<Field> {
+        self.registry.field(object, name)
+    }
+
+    fn field_names(&self, object: &str) -> Vec<Arc<str>> {
+        if object == VARIABLES { self.names.clone() } else { self.registry.field_names(object) }
+    }
+
+    fn named_type(&self, name: &str) -> Option<Type> {
+        self.registry.named_type(name)
+    }
+}
+
+impl<'a> Typist<'a> {
+    /// Every name is declared from the start, so that a misspelt one finds its neighbours; what has no type yet fits
+    /// everywhere.
+    pub(crate) fn new(
+        schema: Option<&Arc<Structural>>,
+        nodes: &[ParsedNode],
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Typist<'a> {
+        let mut registry = Registry::builder(Dialect::Workspace);
+        let object = schema.map_or(Type::Error, |schema| registry.add("object", schema));
+        let request = registry.add("request", &Arc::new(language::request()));
+        let registry = registry.build();
+        let names = nodes.iter().filter_map(|node| node.name.strip_prefix("variables.")).map(Arc::from).collect();
+        let variables = Arc::new(Variables { registry: registry.clone(), names });
+        let mut env = language::base()
+            .extend()
+            .variable("object", object)
+            .variable("request", request)
+            .variable(VARIABLES, Type::Object(VARIABLES.into()));
+        for node in nodes {
+            env = env.variable(&node.name, Type::Error);
+        }
+        let env = env.provider(variables.clone()).build();
+        Typist { env, schema: schema.cloned(), registry, variables, inputs: BTreeSet::new(), diagnostics }
+    }
+
+    /// The inputs read, the number of slots, the types.
+    pub(crate) fn finish(self) -> (Vec<AttributePath>, usize, Arc<Registry>) {
+        (self.inputs.into_iter().collect(), self.env.variables().len(), self.registry)
+    }
+
+    /// Types a node; whoever comes after it sees its type.
+    pub(crate) fn node(&mut self, node: ParsedNode, reads: Vec<usize>) -> Option<Node> {
+        let slot = self.env.slot(&node.name)?;
+        let (work, ty) = match node.work? {
+            Work::Variable(parsed) => {
+                let expression = self.expression(&self.env.clone(), parsed, Want::Anything)?;
+                let ty = expression.ty.clone();
+                (Work::Variable(expression), ty)
+            }
+            Work::Source(source) => {
+                let ty = self.source_type(&source, node.kind.as_deref().map(|kind| &kind.schema));
+                // The type is known even where an expression of the source is wrong.
+                self.declare(&node.name, ty.clone());
+                (Work::Source(Box::new(self.source(*source)?)), ty)
+            }
+        };
+        self.declare(&node.name, ty);
+        Some(Node { name: node.name, slot, reads, work })
+    }
+
+    fn declare(&mut self, name: &str, ty: Type) {
+        self.env = self.env.extend().variable(name, ty).build();
+    }
+
+    fn source_type(&mut self, source: &Source<Parsed>, schema: Option<&Arc<Structural>>) -> Type {
+        let object = match schema {
+            Some(schema) => {
+                let mut registry = self.registry.extend();
+                let name = format!("{}.{}", source.resource.api_version, source.resource.kind);
+                let ty = registry.add(&name, schema);
+                self.registry = registry.build();
+                self.variables =
+                    Arc::new(Variables { registry: self.registry.clone(), names: self.variables.names.clone() });
+                self.env = self.env.extend().provider(self.variables.clone()).build();
+                ty
+            }
+            None => Type::Dyn,
+        };
+        let read = if source.is_list() { Type::list(object) } else { object };
+        let read = if source.optional { Type::optional(read) } else { read };
+        let read = if source.for_each.is_empty() { read } else { Type::list(read) };
+        if source.is_conditional() { Type::optional(read) } else { read }
+    }
+
+    fn source(&mut self, source: Source<Parsed>) -> Option<Source> {
+        let env = self.env.clone();
+        let include_when = all(source.include_when, |e| self.expression(&env, e, Want::Bool));
+        let mut inner = env.extend();
+        let for_each = all(source.for_each, |(name, e)| {
+            let expression = self.expression(&env, e, Want::List);
+            let element = match expression.as_ref().map(|e| &e.ty) {
+                Some(Type::List(element)) => Type::clone(element),
+                Some(_) => Type::Dyn,
+                None => Type::Error,
+            };
+            inner = inner.clone().variable(&name, element);
+            Some((name, expression?))
+        });
+        let inner = inner.build();
+        let namespace = match source.namespace {
+            Namespace::All => Some(Namespace::All),
+            Namespace::Own => Some(Namespace::Own),
+            Namespace::Template(text) => {
+                text.map(&mut |e| self.expression(&inner, e, Want::String)).map(Namespace::Template)
+            }
+        };
+        let target = source.target.map(&mut |e| self.expression(&inner, e, Want::String));
+        Some(Source {
+            resource: source.resource,
+            read_as: source.read_as,
+            include_when: include_when?,
+            for_each: for_each?,
+            optional: source.optional,
+            namespace: namespace?,
+            target: target?,
+        })
+    }
+
+    /// Types a validation.
+    pub(crate) fn validation(&mut self, parsed: ParsedValidation, early: &Early) -> Option<Validation> {
+        let early =
+            early.holds(&parsed.expression) && parsed.message_expression.as_ref().is_none_or(|e| early.holds(e));
+        let env = self.env.clone();
+        let expression = self.expression(&env, parsed.expression, Want::Bool);
+        let message_expression = match parsed.message_expression {
+            Some(e) => Some(self.expression(&env, e, Want::String)?),
+            None => None,
+        };
+        let field = match &parsed.field_path {
+            None => FieldPath::root(),
+            Some(text) => match field_path::parse(text, self.schema.as_deref()) {
+                Ok(field) => field,
+                Err(error) => {
+                    self.diagnostics.push(error.diagnostic(parsed.path.field("fieldPath")));
+                    return None;
+                }
+            },
+        };
+        let (message, reason) = (parsed.message, parsed.reason);
+        Some(Validation { expression: expression?, message, message_expression, reason, field, early })
+    }
+
+    /// Types the template of `status`.
+    pub(crate) fn status(&mut self, template: Template<Parsed>) -> Option<Template> {
+        let env = self.env.clone();
+        let this = std::cell::RefCell::new(self);
+        template.map(&mut |e| this.borrow_mut().expression(&env, e, Want::Json), &mut |e| {
+            this.borrow_mut().expression(&env, e, Want::String)
+        })
+    }
+
+    fn expression(&mut self, env: &Env, parsed: Parsed, want: Want) -> Option<Expression> {
+        let Parsed { ast, text, path, start } = parsed;
+        let checked = match env.check(ast?) {
+            Ok(checked) => checked,
+            Err(issues) => {
+                self.diagnostics.extend(diagnose(&issues, &path, start));
+                return None;
+            }
+        };
+        let whole = || Place::Within(start..start + text.len());
+        let mut fine = self.whole_variables(&checked, &path, &whole());
+        if let Some(problem) = wrong(want, checked.result_type()) {
+            let (message, help) = problem;
+            self.diagnostics.push(Diagnostic::error(path.clone(), message).at(whole()).help(help));
+            fine = false;
+        }
+        let program = match env.program(&checked) {
+            Ok(program) => program,
+            Err(issues) => {
+                self.diagnostics.extend(diagnose(&issues, &path, start));
+                return None;
+            }
+        };
+        self.inputs
+            .extend(checked.attributes().into_iter().filter(|read| matches!(&*read.variable, "object" | "request")));
+        let ty = checked.result_type().clone();
+        fine.then_some(Expression { program, text, path, ty })
+    }
+
+    /// `variables` is not a value: only its fields have one.
+    fn whole_variables(&mut self, checked: &Checked, path: &FieldPath, place: &Place) -> bool {
+        let whole = checked.attributes().iter().any(|read| &*read.variable == VARIABLES);
+        if whole {
+            self.diagnostics.push(
+                Diagnostic::error(path.clone(), "`variables` cannot be used as a whole")
+                    .at(place.clone())
+                    .help("name one: `variables.x`; a variable is always there, so that `has()` is not needed"),
+            );
+        }
+        !whole
+    }
+}
+
+/// What is wrong with a type at a place, and the remedy.
+fn wrong(want: Want, ty: &Type) -> Option<(String, String)> {
+    let fits = match want {
+        Want::Anything => true,
+        Want::Json => return not_json(ty),
+        Want::Bool => matches!(ty, Type::Bool | Type::Dyn | Type::Error),
+        Want::String => matches!(ty, Type::String | Type::Dyn | Type::Error),
+        Want::List => matches!(ty, Type::List(_) | Type::Dyn | Type::Error),
+    };
+    if fits {
+        return None;
+    }
+    let (wanted, default) = match want {
+        Want::Bool => ("a condition must be of type `bool`", "false"),
+        Want::List => ("`forEach` goes over a list", "[]"),
+        _ => ("a string is wanted here", "''"),
+    };
+    let help = match ty {
+        Type::Optional(_) => format!("say what it is when it is absent: `(...).orValue({default})`"),
+        Type::Wrapper(_) => "it may be null: say what it is then".to_owned(),
+        _ if want == Want::String => "convert it: `string(...)`".to_owned(),
+        Type::Map(_) if want == Want::List => "take the keys: `m.map(k, k)`".to_owned(),
+        _ => "compare it with something".to_owned(),
+    };
+    Some((format!("{wanted}, and this gives `{ty}`"), help))
+}
+
+fn not_json(ty: &Type) -> Option<(String, String)> {
+    match ty {
+        Type::Type(_) => Some(("a type cannot be written as JSON".to_owned(), "write `string(type(...))`".to_owned())),
+        Type::List(element) | Type::Optional(element) | Type::Wrapper(element) => not_json(element),
+        Type::Map(entry) => match &entry.0 {
+            Type::String | Type::Int | Type::Uint | Type::Bool | Type::Dyn | Type::Error | Type::Param(_) => {
+                not_json(&entry.1)
+            }
+            key => Some((format!("keys of type `{key}` cannot be written as JSON"), "make them strings".to_owned())),
+        },
+        _ => None,
+    }
+}
