@@ -1,3 +1,4 @@
+//! Tests of the module above.
 use cel::{Value, value::MapBuilder};
 
 use super::*;
