@@ -11,7 +11,7 @@ use crate::{
     library::{Function, Library, Overload, Validator},
     macros::MacroTable,
     parser::{self, Syntax},
-    program::Program,
+    program::{self, Program},
     source::Issues,
     types::{Type, TypeProvider},
     value::Value,
@@ -108,13 +108,13 @@ impl Env {
     }
 
     /// Typed tree to program: slots resolved, constants folded.
-    pub fn program(&self, _checked: &Checked) -> Result<Program, Issues> {
-        Err(Issues(vec![]))
+    pub fn program(&self, checked: &Checked) -> Result<Program, Issues> {
+        program::plan_checked(self, checked)
     }
 
     /// Unchecked tree to program: everything is dispatched by value (cel-spec's `disable_check`).
-    pub fn program_unchecked(&self, _ast: Ast) -> Result<Program, Issues> {
-        Err(Issues(vec![]))
+    pub fn program_unchecked(&self, ast: Ast) -> Result<Program, Issues> {
+        program::plan_unchecked(self, ast)
     }
 
     /// A function by its full name.
@@ -129,8 +129,14 @@ impl Env {
 
     /// An overload by its id.
     pub fn overload(&self, id: &str) -> Option<&Overload> {
+        self.function_and_overload(id).map(|(_, overload)| overload)
+    }
+
+    /// An overload by its id, with its function.
+    pub(crate) fn function_and_overload(&self, id: &str) -> Option<(&Function, &Overload)> {
         let (name, index) = self.0.tables.overloads.get(id)?;
-        self.function(name)?.overloads.get(*index)
+        let function = self.function(name)?;
+        Some((function, function.overloads.get(*index)?))
     }
 
     /// A constant or type name of a library, by its full name.

@@ -151,6 +151,12 @@ fn cost_exceeded() -> Halt {
 }
 
 impl Halt {
+    /// Whether nothing absorbs it: the evaluation is over.
+    #[inline]
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Halt::Error(e) if matches!(e.kind, ErrorKind::CostExceeded | ErrorKind::TooDeep))
+    }
+
     /// The error of a value that nests deeper than [`crate::limits::MAX_VALUE_DEPTH`].
     pub fn too_deep() -> Halt {
         Halt::error(ErrorKind::TooDeep, "value nests too deeply")

@@ -133,7 +133,7 @@ pub type Specialize = fn(&[Option<&Value>]) -> Result<Option<Specialized>, Strin
 ///
 /// A call of 3 or more arguments or of several candidate overloads is dispatched by its values; if none fits, the first
 /// overload of the function prices it, so overloads that share a price by name (`Args`, `Result`) share the function.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Cost {
     /// A constant, mostly 1.
     Fixed(u64),

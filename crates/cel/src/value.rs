@@ -10,6 +10,7 @@ mod teardown;
 use std::{any::Any, fmt, sync::Arc};
 
 pub use list::List;
+pub(crate) use map::double_as_int;
 pub use map::{FieldKey, Key, Map, MapBuilder};
 
 use crate::types::Type;

@@ -16,7 +16,12 @@ impl Value {
     /// # Errors
     /// `TooDeep` for values that nest deeper than [`MAX_VALUE_DEPTH`].
     pub fn equals(&self, other: &Value) -> Result<bool, Halt> {
-        equals(self, other, MAX_VALUE_DEPTH)
+        equals(self, other, MAX_VALUE_DEPTH, &mut |_| Ok(()))
+    }
+
+    /// As [`Value::equals`], telling before the elements of each container how much work they are.
+    pub(crate) fn equals_counted(&self, other: &Value, spend: Spend<'_>) -> Result<bool, Halt> {
+        equals(self, other, MAX_VALUE_DEPTH, spend)
     }
 
     /// CEL's `<` and its kin.
@@ -57,7 +62,12 @@ fn unordered() -> Halt {
     Halt::error(ErrorKind::InvalidArgument, "NaN values cannot be ordered")
 }
 
-fn equals(a: &Value, b: &Value, levels: usize) -> Result<bool, Halt> {
+type Spend<'a> = &'a mut dyn FnMut(u64) -> Result<(), Halt>;
+
+/// Work of comparing one value, in the unit of [`crate::eval::Context::spend`].
+const VALUE_WORK: u64 = 8;
+
+fn equals(a: &Value, b: &Value, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
     use Value::{Bool, Bytes, Double, Duration, Int, List, Map, Null, Opaque, Optional, String, Timestamp, Type, Uint};
     Ok(match (a, b) {
         (String(a), String(b)) => a == b,
@@ -74,35 +84,37 @@ fn equals(a: &Value, b: &Value, levels: usize) -> Result<bool, Halt> {
         (Duration(a), Duration(b)) => a == b,
         (Type(a), Type(b)) => same_type(a, b),
         (Opaque(a), Opaque(b)) => a.equals(&**b),
-        (List(a), List(b)) => return lists_equal(a, b, deeper(levels)?),
-        (Map(a), Map(b)) => return maps_equal(a, b, deeper(levels)?),
+        (List(a), List(b)) => return lists_equal(a, b, deeper(levels)?, spend),
+        (Map(a), Map(b)) => return maps_equal(a, b, deeper(levels)?, spend),
         (Optional(a), Optional(b)) => match (a, b) {
-            (Some(a), Some(b)) => return equals(a, b, deeper(levels)?),
+            (Some(a), Some(b)) => return equals(a, b, deeper(levels)?, spend),
             (a, b) => a.is_none() && b.is_none(),
         },
         _ => false,
     })
 }
 
-fn lists_equal(a: &super::List, b: &super::List, levels: usize) -> Result<bool, Halt> {
+fn lists_equal(a: &super::List, b: &super::List, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
     if a.len() != b.len() {
         return Ok(false);
     }
+    spend(VALUE_WORK * a.len() as u64)?;
     for (a, b) in a.iter().zip(b) {
-        if !equals(a, b, levels)? {
+        if !equals(a, b, levels, spend)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn maps_equal(a: &super::Map, b: &super::Map, levels: usize) -> Result<bool, Halt> {
+fn maps_equal(a: &super::Map, b: &super::Map, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
     if a.len() != b.len() {
         return Ok(false);
     }
+    spend(VALUE_WORK * a.len() as u64)?;
     for (key, a) in a.iter() {
         match b.get_key(key) {
-            Some(b) if equals(a, b, levels)? => {}
+            Some(b) if equals(a, b, levels, spend)? => {}
             _ => return Ok(false),
         }
     }
@@ -110,7 +122,7 @@ fn maps_equal(a: &super::Map, b: &super::Map, levels: usize) -> Result<bool, Hal
 }
 
 fn deeper(levels: usize) -> Result<usize, Halt> {
-    levels.checked_sub(1).ok_or_else(|| Halt::too_deep())
+    levels.checked_sub(1).ok_or_else(Halt::too_deep)
 }
 
 /// Types are equal at run time by their outermost name: `type([1]) == list`.

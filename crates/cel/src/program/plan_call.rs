@@ -1,0 +1,283 @@
+//! Planning calls: operators, functions and methods get their code; conversions of constants are folded.
+//!
+//! Absent: functions themselves (library).
+use std::sync::Arc;
+
+use super::{
+    node::{Binary, BinaryOp, Call, Candidate, Code, Conditional, Fit, InSet, Node, Op, Target},
+    plan::Planner,
+    run_call,
+};
+use crate::{
+    ast::{Kind, NodeId},
+    check::Reference,
+    eval::Context,
+    library::{Function, Overload},
+    source::Issues,
+    types::Type,
+    value::{Key, List, MapBuilder, Value},
+};
+
+/// Functions of one argument that are folded over a constant.
+const CONVERSIONS: [&str; 10] =
+    ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
+
+/// Functions with one implementation whatever the types, so that cel-go evaluates all their arguments.
+const SINGLE: [&str; 5] = ["size", "matches", "contains", "startsWith", "endsWith"];
+
+impl Planner<'_> {
+    #[inline(never)]
+    pub(super) fn call(
+        &mut self,
+        id: NodeId,
+        function: &Arc<str>,
+        target: Option<NodeId>,
+        args: &[NodeId],
+    ) -> Result<Node, Issues> {
+        let op = match (&**function, target, args) {
+            ("_[_]" | "_?._" | "_[?_]", None, [_, _]) => return self.attribute(id),
+            ("_&&_", None, args) => self.logic(function, args, false)?,
+            ("_||_", None, args) => self.logic(function, args, true)?,
+            ("_?_:_", None, [condition, yes, no]) => {
+                let (condition, yes) = (self.expression(*condition)?, self.expression(*yes)?);
+                Op::Conditional(Box::new(Conditional { condition, yes, no: self.expression(*no)? }))
+            }
+            ("@not_strictly_false" | "__not_strictly_false__", None, [operand]) => {
+                Op::NotStrictlyFalse(Box::new(self.expression(*operand)?))
+            }
+            ("or" | "orValue", Some(receiver), [other]) => {
+                let operands = Box::new((self.expression(receiver)?, self.expression(*other)?));
+                Op::Or { operands, unwrap: &**function == "orValue" }
+            }
+            (name, None, [left, right]) if binary_op(name).is_some() => {
+                let op = binary_op(name).unwrap_or(BinaryOp::Equal);
+                self.binary(id, function, op, *left, *right)?
+            }
+            _ => self.function(id, function, target, args)?,
+        };
+        Ok(Node { id, op })
+    }
+
+    /// `&&` and `||`: chains are balanced trees of the parser's; the operands in order are all that counts.
+    fn logic(&mut self, function: &str, args: &[NodeId], decisive: bool) -> Result<Op, Issues> {
+        let mut operands = Vec::with_capacity(args.len());
+        let mut waiting: Vec<NodeId> = args.iter().rev().copied().collect();
+        while let Some(at) = waiting.pop() {
+            match &self.ast_node(at)?.kind {
+                Kind::Call { function: inner, target: None, args, .. } if **inner == *function => {
+                    waiting.extend(args.iter().rev());
+                }
+                _ => operands.push(self.expression(at)?),
+            }
+        }
+        Ok(Op::Logic { operands: operands.into(), decisive })
+    }
+
+    fn binary(
+        &mut self,
+        id: NodeId,
+        function: &Arc<str>,
+        op: BinaryOp,
+        left: NodeId,
+        right: NodeId,
+    ) -> Result<Op, Issues> {
+        let mut target = self.target(id, function, None).0;
+        if !target.resolved && !op.is_arithmetic() {
+            // The evaluator compares by itself; the overloads would only take room.
+            target.candidates = Box::default();
+        }
+        let right = self.expression(right)?;
+        if op == BinaryOp::In
+            && let (Op::Const(Value::List(list)), Some("in_list")) = (&right.op, self.single_overload(id))
+        {
+            if list.is_empty() {
+                return Ok(Op::Const(Value::Bool(false)));
+            }
+            if let Some((keys, fractions)) = constant_set(list) {
+                let element = self.expression(left)?;
+                return Ok(Op::InSet(Box::new(InSet { element, keys: keys.build(), fractions: fractions.into() })));
+            }
+        }
+        Ok(Op::Binary(Box::new(Binary { op, left: self.expression(left)?, right, target })))
+    }
+
+    fn function(
+        &mut self,
+        id: NodeId,
+        function: &Arc<str>,
+        receiver: Option<NodeId>,
+        args: &[NodeId],
+    ) -> Result<Op, Issues> {
+        let (target, receiver) = self.target(id, function, receiver);
+        let mut arguments = Vec::with_capacity(args.len() + 1);
+        for arg in receiver.iter().chain(args) {
+            arguments.push(self.expression(*arg)?);
+        }
+        let constants: Vec<Option<&Value>> = arguments.iter().map(constant).collect();
+        if let ([Some(value)], None) = (&constants[..], receiver)
+            && CONVERSIONS.contains(&&*target.function)
+        {
+            let mut context = Context::new(u64::MAX, None);
+            let folded = run_call::apply(&target, None, &mut context, std::slice::from_ref(*value));
+            return folded.map(Op::Const).map_err(|halt| self.halt_issue(id, &halt));
+        }
+        let specialized = self.specialize(id, &constants)?;
+        let single = target.resolved || SINGLE.contains(&&*target.function);
+        let all_arguments = arguments.len() <= 2 && single && specialized.is_none();
+        Ok(Op::Call(Box::new(Call { target, arguments: arguments.into(), all_arguments, specialized })))
+    }
+
+    /// Code made from constant arguments, if the call has one overload only.
+    fn specialize(&self, id: NodeId, constants: &[Option<&Value>]) -> Result<Option<Code>, Issues> {
+        if constants.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let overload = self.single_overload(id).and_then(|id| self.env.function_and_overload(id));
+        match overload.and_then(|(_, overload)| overload.specialize).map(|specialize| specialize(constants)) {
+            Some(Ok(code)) => Ok(code.map(Code)),
+            Some(Err(message)) => Err(self.issue(id, message)),
+            None => Ok(None),
+        }
+    }
+
+    /// The one overload that the checker left.
+    fn single_overload(&self, id: NodeId) -> Option<&'static str> {
+        match self.reference(id) {
+            Some(Reference::Overloads(ids)) => match ids[..] {
+                [id] => Some(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What a call may call, and the receiver if it is one: that of `math.greatest(1)` is part of the function's name.
+    fn target(&self, id: NodeId, name: &Arc<str>, receiver: Option<NodeId>) -> (Target, Option<NodeId>) {
+        if let Some(Reference::Overloads(ids)) = self.reference(id) {
+            let found: Vec<_> = ids.iter().filter_map(|id| self.env.function_and_overload(id)).collect();
+            let member = found.first().is_none_or(|(_, overload)| overload.member);
+            let function = found.first().map_or(name, |(function, _)| &function.name).clone();
+            let candidates = found.iter().map(|(_, overload)| candidate(overload)).collect();
+            return (Target { function, candidates, resolved: found.len() == 1 }, receiver.filter(|_| member));
+        }
+        let namespaced = receiver.and_then(|receiver| self.dotted(receiver)).map(|space| format!("{space}.{name}"));
+        let global = match (&namespaced, receiver) {
+            (Some(name), _) => self.function_named(name),
+            (None, None) => self.function_named(name),
+            (None, Some(_)) => None,
+        };
+        let (function, member) = match global {
+            Some(function) => (Some(function), false),
+            None => (self.env.function(name), receiver.is_some()),
+        };
+        let overloads = function.map_or(&[][..], |function| &function.overloads);
+        let candidates = overloads.iter().filter(|o| o.member == member).map(candidate).collect();
+        let function = function.map_or(name, |function| &function.name).clone();
+        (Target { function, candidates, resolved: false }, receiver.filter(|_| member))
+    }
+
+    /// The text of an identifier or select chain that is no local variable.
+    pub(super) fn dotted(&self, id: NodeId) -> Option<String> {
+        let mut parts = vec![];
+        let mut at = id;
+        loop {
+            match &self.ast.node(at)?.kind {
+                Kind::Select { operand, field, test_only: false, .. } => {
+                    parts.push(&**field);
+                    at = *operand;
+                }
+                Kind::Ident(name) if self.local(name).is_none() => {
+                    parts.push(name);
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        parts.reverse();
+        Some(parts.join("."))
+    }
+
+    fn function_named(&self, name: &str) -> Option<&Function> {
+        if let Some(absolute) = name.strip_prefix('.') {
+            return self.env.function(absolute);
+        }
+        let mut container = self.env.container();
+        while !container.is_empty() {
+            if let Some(found) = self.env.function(&format!("{container}.{name}")) {
+                return Some(found);
+            }
+            container = container.rsplit_once('.').map_or("", |(outer, _)| outer);
+        }
+        self.env.function(name)
+    }
+}
+
+fn candidate(overload: &Overload) -> Candidate {
+    Candidate {
+        parameters: overload.params.iter().map(fit).collect(),
+        code: overload.implementation,
+        cost: overload.cost,
+    }
+}
+
+fn fit(ty: &Type) -> Fit {
+    match ty {
+        Type::Dyn | Type::Error | Type::Param(_) => Fit::Any,
+        Type::Null => Fit::Null,
+        Type::Bool => Fit::Bool,
+        Type::Int => Fit::Int,
+        Type::Uint => Fit::Uint,
+        Type::Double => Fit::Double,
+        Type::String => Fit::String,
+        Type::Bytes => Fit::Bytes,
+        Type::Timestamp => Fit::Timestamp,
+        Type::Duration => Fit::Duration,
+        Type::Wrapper(inner) => Fit::Nullable(Box::new(fit(inner))),
+        Type::List(_) => Fit::List,
+        Type::Map(_) | Type::Object(_) => Fit::Map,
+        Type::Optional(_) => Fit::Optional,
+        Type::Type(_) => Fit::Type,
+        Type::Opaque(name, _) => Fit::Opaque(name.clone()),
+    }
+}
+
+fn constant(node: &Node) -> Option<&Value> {
+    match &node.op {
+        Op::Const(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The operands of an `in` that is a look-up; none if some are no bool, number or string.
+fn constant_set(list: &List) -> Option<(MapBuilder, Vec<f64>)> {
+    let mut keys = MapBuilder::with_capacity(list.len());
+    let mut fractions = vec![];
+    for value in list {
+        match (Key::lookup(value), value) {
+            (Some(key), _) => {
+                keys.insert(key, Value::Null);
+            }
+            (None, Value::Double(d)) => fractions.push(*d),
+            _ => return None,
+        }
+    }
+    Some((keys, fractions))
+}
+
+fn binary_op(function: &str) -> Option<BinaryOp> {
+    Some(match function {
+        "_==_" => BinaryOp::Equal,
+        "_!=_" => BinaryOp::NotEqual,
+        "_<_" => BinaryOp::Less,
+        "_<=_" => BinaryOp::LessEqual,
+        "_>_" => BinaryOp::Greater,
+        "_>=_" => BinaryOp::GreaterEqual,
+        "_+_" => BinaryOp::Add,
+        "_-_" => BinaryOp::Subtract,
+        "_*_" => BinaryOp::Multiply,
+        "_/_" => BinaryOp::Divide,
+        "_%_" => BinaryOp::Modulo,
+        "@in" | "_in_" => BinaryOp::In,
+        _ => return None,
+    })
+}

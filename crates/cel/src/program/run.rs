@@ -1,0 +1,340 @@
+//! Evaluating a planned tree.
+//!
+//! A value under way is borrowed as long as possible ([`Val`]): from the variables, from a constant, from an element of a list
+//! that a fold walks. Nothing is allocated for it. Scopes are on the Rust stack and linked by reference.
+//!
+//! Recursion follows the planned tree, whose depth the parser bounds; [`Run::eval`] only chooses, each arm is a function of its
+//! own, so that a debug build's frames stay small.
+//!
+//! Absent: what each node does (the other `run_` files).
+use std::cell::OnceCell;
+
+use super::{
+    node::{Bind, Conditional, Local, Node, Op, Which},
+    probe::Probe,
+};
+use crate::{
+    ast::{Ast, NodeId},
+    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt},
+    value::Value,
+};
+
+/// A value under way.
+pub(super) enum Val<'s> {
+    Ref(&'s Value),
+    Own(Value),
+}
+
+impl Val<'_> {
+    #[inline]
+    pub(super) fn get(&self) -> &Value {
+        match self {
+            Val::Ref(value) => value,
+            Val::Own(value) => value,
+        }
+    }
+
+    #[inline]
+    pub(super) fn own(self) -> Value {
+        match self {
+            Val::Ref(value) => value.clone(),
+            Val::Own(value) => value,
+        }
+    }
+}
+
+impl From<bool> for Val<'_> {
+    #[inline]
+    fn from(b: bool) -> Self {
+        Val::Own(Value::Bool(b))
+    }
+}
+
+pub(super) type Outcome<'s> = Result<Val<'s>, Halt>;
+
+/// The variables of one fold or binding, and those around it.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'s> {
+    pub(super) outer: Option<&'s Scope<'s>>,
+    pub(super) first: Option<&'s Value>,
+    pub(super) second: Option<&'s Value>,
+    pub(super) accumulator: Accumulator<'s>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Accumulator<'s> {
+    /// Loops have none.
+    None,
+    Is(&'s Result<Value, Halt>),
+    /// Evaluated in the outer scope when it is first used.
+    Lazy {
+        init: &'s Node,
+        cell: &'s OnceCell<Result<Value, Halt>>,
+    },
+}
+
+/// Makes any activation one of known size, so that evaluation is compiled once for all.
+pub(super) struct Variables<'a, A: ?Sized>(pub(super) &'a A);
+
+impl<A: Activation + ?Sized> Activation for Variables<'_, A> {
+    #[inline]
+    fn variable(&self, slot: u32) -> Bound<'_> {
+        self.0.variable(slot)
+    }
+}
+
+pub(super) struct Run<'r, 'c, P> {
+    pub(super) variables: &'r dyn Activation,
+    pub(super) context: Context<'c>,
+    pub(super) probe: P,
+    ast: &'r Ast,
+}
+
+pub(super) fn evaluate<'r, P: Probe>(
+    root: &'r Node,
+    ast: &'r Ast,
+    variables: &'r dyn Activation,
+    context: Context<'_>,
+    probe: P,
+) -> Evaluation {
+    let mut run = Run { variables, context, probe, ast };
+    let scope = Scope { outer: None, first: None, second: None, accumulator: Accumulator::None };
+    let result = run.eval(root, &scope).map(Val::own);
+    Evaluation { result, cost: run.context.cost() }
+}
+
+impl<'r, P: Probe> Run<'r, '_, P> {
+    /// Evaluates a node and charges for it.
+    pub(super) fn eval<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        self.probe.evaluated(node.id);
+        match &node.op {
+            Op::Const(value) => Ok(Val::Ref(value)),
+            Op::Variable(slot) => {
+                self.context.charge(1)?;
+                self.variable(node.id, *slot)
+            }
+            Op::Local(local) => {
+                self.context.charge(1)?;
+                self.local(node.id, *local, scope)
+            }
+            Op::Attribute(attribute) => self.charged_attribute(attribute, scope),
+            Op::Logic { operands, decisive } => self.logic(operands, *decisive, scope),
+            Op::Binary(binary) => self.binary(node.id, binary, scope),
+            Op::Conditional(conditional) => self.conditional(conditional, scope),
+            Op::InSet(set) => self.in_set(set, scope),
+            Op::Call(call) => self.call(node.id, call, scope),
+            Op::NotStrictlyFalse(operand) => self.not_strictly_false(operand, scope),
+            Op::Or { operands, unwrap } => self.optional_or(node.id, operands, *unwrap, scope),
+            Op::List(elements) => self.list(node.id, elements, scope),
+            Op::Map(entries) => self.map(node.id, entries, scope),
+            Op::Object(fields) => self.object(node.id, fields, scope),
+            Op::Loop(l) => self.run_loop(node.id, l, scope),
+            Op::Fold(fold) => self.fold(node.id, fold, scope),
+            Op::Bind(bind) => self.bind(bind, scope),
+            Op::Undeclared(name) => Err(self.undeclared(node.id, name)),
+        }
+    }
+
+    /// As [`Run::eval`], but what an attribute costs besides its qualifiers is free: a branch of `?:`, a computed key.
+    pub(super) fn resolve<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        match &node.op {
+            Op::Variable(slot) => {
+                self.probe.evaluated(node.id);
+                self.variable(node.id, *slot)
+            }
+            Op::Local(local) => {
+                self.probe.evaluated(node.id);
+                self.local(node.id, *local, scope)
+            }
+            Op::Attribute(attribute) => {
+                self.probe.evaluated(node.id);
+                self.attribute(attribute, scope)
+            }
+            _ => self.eval(node, scope),
+        }
+    }
+
+    #[inline]
+    pub(super) fn variable<'s>(&mut self, id: NodeId, slot: u32) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        match self.variables.variable(slot) {
+            Bound::Value(value) => Ok(Val::Ref(value)),
+            Bound::Halt(halt) => Err(self.place(id, halt.clone())),
+            Bound::Absent => Err(self.undeclared(id, "")),
+        }
+    }
+
+    pub(super) fn local<'s>(&mut self, id: NodeId, local: Local, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let mut at = scope;
+        for _ in 0..local.up {
+            at = match at.outer {
+                Some(outer) => outer,
+                None => return Err(self.undeclared(id, "")),
+            };
+        }
+        let found = match local.which {
+            Which::First => at.first,
+            Which::Second => at.second,
+            Which::Accumulator => return self.accumulator(id, at),
+        };
+        found.map(Val::Ref).ok_or_else(|| self.undeclared(id, ""))
+    }
+
+    #[inline(never)]
+    fn accumulator<'s>(&mut self, id: NodeId, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let result = match scope.accumulator {
+            Accumulator::None => return Err(self.undeclared(id, "")),
+            Accumulator::Is(result) => result,
+            Accumulator::Lazy { init, cell } => match cell.get() {
+                Some(result) => result,
+                None => {
+                    let outer = scope.outer.unwrap_or(scope);
+                    let result = match self.eval(init, outer) {
+                        Err(halt) if halt.is_fatal() => return Err(halt),
+                        result => result.map(Val::own),
+                    };
+                    cell.get_or_init(|| result)
+                }
+            },
+        };
+        match result {
+            Ok(value) => Ok(Val::Ref(value)),
+            Err(halt) => Err(halt.clone()),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn conditional<'s>(&mut self, conditional: &'s Conditional, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let condition = self.eval(&conditional.condition, scope)?;
+        let &Value::Bool(condition) = condition.get() else {
+            return Err(self.place(conditional.condition.id, Halt::no_such_overload()));
+        };
+        self.probe.decided(conditional.condition.id, condition);
+        self.resolve(if condition { &conditional.yes } else { &conditional.no }, scope)
+    }
+
+    /// Left to right, to the operand that decides. What fails or is unknown does not decide.
+    fn logic<'s>(&mut self, operands: &'s [Node], decisive: bool, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let mut halted = None;
+        for operand in operands {
+            match self.eval(operand, scope) {
+                Ok(value) => match *value.get() {
+                    Value::Bool(b) => {
+                        self.probe.decided(operand.id, b);
+                        if b == decisive {
+                            return Ok(b.into());
+                        }
+                    }
+                    _ => merge(&mut halted, self.place(operand.id, Halt::no_such_overload())),
+                },
+                Err(halt) if halt.is_fatal() => return Err(halt),
+                Err(halt) => merge(&mut halted, halt),
+            }
+        }
+        match halted {
+            None => Ok((!decisive).into()),
+            Some(halt) => Err(halt),
+        }
+    }
+
+    #[inline(never)]
+    fn not_strictly_false<'s>(&mut self, operand: &'s Node, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let result = self.eval(operand, scope);
+        self.context.charge(1)?;
+        match result {
+            Ok(value) => Ok((!matches!(value.get(), Value::Bool(false))).into()),
+            Err(halt) if halt.is_fatal() => Err(halt),
+            Err(_) => Ok(true.into()),
+        }
+    }
+
+    #[inline(never)]
+    fn bind<'s>(&mut self, bind: &'s Bind, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let cell = OnceCell::new();
+        let accumulator = Accumulator::Lazy { init: &bind.init, cell: &cell };
+        let inner = Scope { outer: Some(scope), first: None, second: None, accumulator };
+        Ok(Val::Own(self.eval(&bind.body, &inner)?.own()))
+    }
+
+    #[cold]
+    fn undeclared(&self, id: NodeId, name: &str) -> Halt {
+        let text = super::span(self.ast, id)
+            .and_then(|span| self.ast.source().get(span.start as usize..span.end as usize))
+            .unwrap_or(name);
+        let name = if name.is_empty() { text } else { name };
+        self.fail(id, ErrorKind::NoSuchAttribute, format!("no such attribute(s): {name}"))
+    }
+
+    /// An error at a node.
+    #[cold]
+    pub(super) fn fail(&self, id: NodeId, kind: ErrorKind, message: impl Into<String>) -> Halt {
+        self.place(id, Halt::error(kind, message))
+    }
+
+    /// Gives an error that has no place that of a node.
+    #[cold]
+    pub(super) fn place(&self, id: NodeId, mut halt: Halt) -> Halt {
+        if let Halt::Error(error) = &mut halt
+            && error.span.is_none()
+        {
+            error.span = super::span(self.ast, id);
+        }
+        halt
+    }
+}
+
+/// Adds what also went wrong: unknowns unite and win over errors, the first error is kept.
+#[cold]
+pub(super) fn merge(halted: &mut Option<Halt>, halt: Halt) {
+    match (&mut *halted, halt) {
+        (Some(Halt::Unknown(all)), Halt::Unknown(more)) => all.0.extend(more.0),
+        (None | Some(Halt::Error(_)), halt @ Halt::Unknown(_)) | (None, halt) => *halted = Some(halt),
+        (Some(_), Halt::Error(_)) => {}
+    }
+}
+
+/// A value's type as cel-go's source names it; some of its messages do.
+pub(super) fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "types.Null",
+        Value::Bool(_) => "types.Bool",
+        Value::Int(_) => "types.Int",
+        Value::Uint(_) => "types.Uint",
+        Value::Double(_) => "types.Double",
+        Value::String(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Timestamp(_) => "types.Timestamp",
+        Value::Duration(_) => "types.Duration",
+        Value::List(_) => "*types.baseList",
+        Value::Map(_) => "*types.baseMap",
+        Value::Optional(_) => "*types.Optional",
+        Value::Type(_) => "*types.Type",
+        Value::Opaque(_) => "opaque",
+    }
+}

@@ -1,0 +1,222 @@
+//! Calling functions: arguments, the overload that fits them, its price.
+//!
+//! Absent: functions themselves (library), operators with a short way (run_operator).
+use super::{
+    node::{Call, Candidate, Fit, Node, Target},
+    probe::Probe,
+    run::{Outcome, Run, Scope, Val, merge},
+};
+use crate::{
+    ast::NodeId,
+    eval::{Context, ErrorKind, Halt},
+    library::{Cost, Specialized},
+    types::Type,
+    value::Value,
+};
+
+/// Arguments up to which a call allocates nothing.
+const INLINE: usize = 3;
+
+impl<'r, P: Probe> Run<'r, '_, P> {
+    #[inline(never)]
+    pub(super) fn call<'s>(&mut self, id: NodeId, call: &'s Call, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let n = call.arguments.len();
+        let mut few = [const { Value::Null }; INLINE];
+        let mut many = Vec::new();
+        let values = match few.get_mut(..n) {
+            Some(few) => few,
+            None => {
+                many.resize(n, Value::Null);
+                &mut many[..]
+            }
+        };
+        if let Some(halt) = self.arguments(call, values, scope)? {
+            self.charge_halted(call, values)?;
+            return Err(halt);
+        }
+        let specialized = call.specialized.as_ref().map(|code| &code.0);
+        match apply(&call.target, specialized, &mut self.context, values) {
+            Ok(value) => Ok(Val::Own(value)),
+            Err(halt) => Err(self.place(id, halt)),
+        }
+    }
+
+    /// Evaluates arguments into `values`. A failed one stays null. The error: no call took place, and nothing is due for it.
+    fn arguments<'s>(
+        &mut self,
+        call: &'s Call,
+        values: &mut [Value],
+        scope: &'s Scope<'s>,
+    ) -> Result<Option<Halt>, Halt>
+    where
+        'r: 's,
+    {
+        let mut halted = None;
+        let last = call.arguments.len().wrapping_sub(1);
+        for (i, (argument, value)) in call.arguments.iter().zip(values).enumerate() {
+            match self.argument(argument, scope) {
+                Ok(found) => *value = found,
+                Err(halt) if halt.is_fatal() => return Err(halt),
+                Err(halt) => {
+                    let stops = !call.all_arguments && i < last && matches!(halt, Halt::Error(_));
+                    merge(&mut halted, halt);
+                    if let (true, Some(halt)) = (stops, halted.take()) {
+                        return Err(halt);
+                    }
+                }
+            }
+        }
+        Ok(halted)
+    }
+
+    fn argument<'s>(&mut self, argument: &'s Node, scope: &'s Scope<'s>) -> Result<Value, Halt>
+    where
+        'r: 's,
+    {
+        self.eval(argument, scope).map(Val::own)
+    }
+
+    #[cold]
+    fn charge_halted(&mut self, call: &Call, values: &[Value]) -> Result<(), Halt> {
+        self.context.charge(price_of(&call.target, values))
+    }
+}
+
+/// Calls what fits the values, and charges for it.
+pub(super) fn apply(
+    target: &Target,
+    specialized: Option<&Specialized>,
+    context: &mut Context<'_>,
+    values: &[Value],
+) -> Result<Value, Halt> {
+    let Some(candidate) = target.candidates.iter().find(|c| c.fits(values)) else {
+        context.charge(price_of(target, values))?;
+        return Err(no_overload(target, values));
+    };
+    let run = |context: &mut Context<'_>| match specialized {
+        Some(code) => code(context, values),
+        None => (candidate.code)(context, values),
+    };
+    match candidate.cost {
+        Cost::Fixed(cost) => context.charge(cost)?,
+        Cost::Args(_) | Cost::ResolvedArgs(_) => {
+            context.charge(price(&candidate.cost, target.resolved, values, None))?;
+        }
+        Cost::Result(_) | Cost::ResolvedResult(_) => {
+            let result = run(context);
+            if let Err(halt) = &result
+                && halt.is_fatal()
+            {
+                return result;
+            }
+            context.charge(price(&candidate.cost, target.resolved, values, result.as_ref().ok()))?;
+            return result;
+        }
+    }
+    run(context)
+}
+
+/// What a call costs that does not take place, its operands having failed.
+pub(super) fn price_of(target: &Target, values: &[Value]) -> u64 {
+    target.candidates.first().map_or(1, |c| price(&c.cost, target.resolved, values, None))
+}
+
+fn price(cost: &Cost, resolved: bool, values: &[Value], result: Option<&Value>) -> u64 {
+    match cost {
+        Cost::Fixed(cost) => *cost,
+        Cost::Args(price) => price(values),
+        Cost::Result(price) => price(values, result),
+        Cost::ResolvedArgs(price) if resolved => price(values),
+        Cost::ResolvedResult(price) if resolved => price(values, result),
+        Cost::ResolvedArgs(_) | Cost::ResolvedResult(_) => 1,
+    }
+}
+
+impl Candidate {
+    fn fits(&self, values: &[Value]) -> bool {
+        self.parameters.len() == values.len() && self.parameters.iter().zip(values).all(|(fit, value)| fit.takes(value))
+    }
+}
+
+impl Fit {
+    fn takes(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Fit::Any, _)
+            | (Fit::Null, Value::Null)
+            | (Fit::Bool, Value::Bool(_))
+            | (Fit::Int, Value::Int(_))
+            | (Fit::Uint, Value::Uint(_))
+            | (Fit::Double, Value::Double(_))
+            | (Fit::String, Value::String(_))
+            | (Fit::Bytes, Value::Bytes(_))
+            | (Fit::Timestamp, Value::Timestamp(_))
+            | (Fit::Duration, Value::Duration(_))
+            | (Fit::List, Value::List(_))
+            | (Fit::Map, Value::Map(_))
+            | (Fit::Optional, Value::Optional(_))
+            | (Fit::Type, Value::Type(_))
+            | (Fit::Nullable(_), Value::Null) => true,
+            (Fit::Opaque(name), Value::Opaque(o)) => matches!(o.type_of(), Type::Opaque(n, _) if n == *name),
+            (Fit::Nullable(inner), value) => inner.takes(value),
+            _ => false,
+        }
+    }
+}
+
+/// As cel-go words it: by operand for operators, with the values' types for functions.
+#[cold]
+pub(super) fn no_overload(target: &Target, values: &[Value]) -> Halt {
+    let name = &*target.function;
+    let message = match (name, values.first()) {
+        (operator, Some(first)) if operator.starts_with('_') || operator.ends_with('_') => {
+            if lacks_trait(operator, first) {
+                format!("no such overload: {operator}")
+            } else {
+                "no such overload".into()
+            }
+        }
+        ("@in", _) => "no such overload".into(),
+        ("size", _) => "no such overload: size".into(),
+        _ => {
+            let types: Vec<_> = values.iter().map(type_name).collect();
+            format!("no such overload: {name}({})", types.join(", "))
+        }
+    };
+    Halt::error(ErrorKind::NoSuchOverload, message)
+}
+
+/// Whether no value of the operand's type can stand left of the operator.
+pub(super) fn lacks_trait(operator: &str, value: &Value) -> bool {
+    use Value::{Bool, Bytes, Double, Duration, Int, List, String, Timestamp, Uint};
+    !match operator {
+        "_+_" => {
+            matches!(value, Int(_) | Uint(_) | Double(_) | String(_) | Bytes(_) | List(_) | Timestamp(_) | Duration(_))
+        }
+        "_-_" => matches!(value, Int(_) | Uint(_) | Double(_) | Timestamp(_) | Duration(_)),
+        "_*_" | "_/_" => matches!(value, Int(_) | Uint(_) | Double(_)),
+        "_%_" => matches!(value, Int(_) | Uint(_)),
+        "-_" => matches!(value, Int(_) | Double(_) | Duration(_)),
+        "!_" => matches!(value, Bool(_)),
+        "_<_" | "_<=_" | "_>_" | "_>=_" => {
+            matches!(value, Bool(_) | Int(_) | Uint(_) | Double(_) | String(_) | Bytes(_) | Timestamp(_) | Duration(_))
+        }
+        _ => true,
+    }
+}
+
+/// A value's type as run-time messages name it.
+pub(super) fn type_name(value: &Value) -> String {
+    match value {
+        Value::Null => "null_type".into(),
+        Value::Timestamp(_) => "google.protobuf.Timestamp".into(),
+        Value::Duration(_) => "google.protobuf.Duration".into(),
+        Value::List(_) => "list".into(),
+        Value::Map(_) => "map".into(),
+        Value::Optional(_) => "optional_type".into(),
+        Value::Type(_) => "type".into(),
+        value => value.type_of().to_string(),
+    }
+}

@@ -1,0 +1,374 @@
+//! Folds: the loops of the standard macros, and any other.
+//!
+//! A loop charges what the fold that the macro makes would (COST.md, A6); the comments name the expression that is charged.
+//!
+//! Absent: recognising loops (plan_fold).
+use std::cell::OnceCell;
+
+use super::{
+    node::{Fold, Loop, LoopKind, Node, Op},
+    price,
+    probe::Probe,
+    run::{Accumulator, Outcome, Run, Scope, Val, go_type, merge},
+};
+use crate::{
+    ast::NodeId,
+    eval::{ErrorKind, Halt},
+    value::{Key, List, Map, Value},
+};
+
+/// Whether the rounds go on.
+enum Round {
+    Next,
+    Stop,
+}
+
+/// What a loop gathers.
+struct Gathered {
+    list: Vec<Value>,
+    map: Map,
+    count: u64,
+    decided: bool,
+    halted: Option<Halt>,
+}
+
+/// A list or map under iteration.
+enum Range {
+    List(List),
+    Map(Map),
+}
+
+impl<'r, P: Probe> Run<'r, '_, P> {
+    #[inline(never)]
+    pub(super) fn run_loop<'s>(&mut self, id: NodeId, l: &'s Loop, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let range = self.eval(&l.range, scope)?;
+        let mut gathered = Gathered { list: vec![], map: Map::default(), count: 0, decided: false, halted: None };
+        match range.get() {
+            Value::List(list) if !l.two => {
+                for value in list {
+                    let inner =
+                        Scope { outer: Some(scope), first: Some(value), second: None, accumulator: Accumulator::None };
+                    if let Round::Stop = self.round(id, l, &mut gathered, &inner)? {
+                        break;
+                    }
+                }
+            }
+            Value::List(list) => {
+                for (index, value) in list.iter().enumerate() {
+                    let index = Value::Int(i64::try_from(index).unwrap_or(i64::MAX));
+                    if let Round::Stop = self.round(id, l, &mut gathered, &pair(scope, &index, Some(value)))? {
+                        break;
+                    }
+                }
+            }
+            Value::Map(map) => {
+                for (key, value) in map.iter() {
+                    let second = l.two.then_some(value);
+                    if let Round::Stop = self.round(id, l, &mut gathered, &pair(scope, &key.into(), second))? {
+                        break;
+                    }
+                }
+            }
+            other => return Err(self.no_range(l.range.id, l.two, other)),
+        }
+        self.finish(l, gathered)
+    }
+
+    fn finish<'s>(&mut self, l: &Loop, gathered: Gathered) -> Outcome<'s> {
+        // `@result`, or `@result == 1`
+        self.context.charge(if matches!(l.kind, LoopKind::One) { 2 } else { 1 })?;
+        let value = match l.kind {
+            LoopKind::Quantify { decisive } if gathered.decided => return Ok(decisive.into()),
+            LoopKind::Quantify { decisive } => Value::Bool(!decisive),
+            LoopKind::One => Value::Bool(gathered.count == 1),
+            LoopKind::List { .. } => gathered.list.into(),
+            LoopKind::Map { .. } | LoopKind::Entries { .. } => Value::Map(gathered.map),
+        };
+        match gathered.halted {
+            None => Ok(Val::Own(value)),
+            Some(halt) => Err(halt),
+        }
+    }
+
+    fn round<'s>(
+        &mut self,
+        id: NodeId,
+        l: &'s Loop,
+        gathered: &mut Gathered,
+        scope: &'s Scope<'s>,
+    ) -> Result<Round, Halt>
+    where
+        'r: 's,
+    {
+        self.context.spend(price::ROUND_WORK)?;
+        match (&l.kind, &l.predicate) {
+            (LoopKind::Quantify { decisive }, Some(predicate)) => {
+                return self.quantify(predicate, *decisive, gathered, scope);
+            }
+            (_, Some(predicate)) if !self.predicate(predicate, gathered, scope)? => return Ok(Round::Next),
+            _ => {}
+        }
+        match &l.kind {
+            LoopKind::List { element } => self.append(element, gathered, scope)?,
+            LoopKind::One => {
+                // `@result + 1`
+                self.context.charge(2)?;
+                gathered.count += 1;
+            }
+            LoopKind::Map { key, value } => self.insert(id, key, value, gathered, scope)?,
+            LoopKind::Entries { map } => self.insert_all(id, map, gathered, scope)?,
+            LoopKind::Quantify { .. } => {}
+        }
+        Ok(Round::Next)
+    }
+
+    /// `@not_strictly_false(@result)` or `@not_strictly_false(!@result)`, then `@result && p` or `@result || p`.
+    fn quantify<'s>(
+        &mut self,
+        predicate: &'s Node,
+        decisive: bool,
+        gathered: &mut Gathered,
+        scope: &'s Scope<'s>,
+    ) -> Result<Round, Halt>
+    where
+        'r: 's,
+    {
+        self.context.charge(if decisive { 3 } else { 2 })?;
+        if gathered.decided {
+            return Ok(Round::Stop);
+        }
+        self.context.charge(1)?;
+        match self.eval(predicate, scope) {
+            Ok(value) => match *value.get() {
+                Value::Bool(b) => {
+                    self.probe.decided(predicate.id, b);
+                    gathered.decided = b == decisive;
+                }
+                _ => merge(&mut gathered.halted, self.place(predicate.id, Halt::no_such_overload())),
+            },
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            Err(halt) => merge(&mut gathered.halted, halt),
+        }
+        Ok(Round::Next)
+    }
+
+    /// The `p` of `p ? ... : @result`. Where it fails the accumulator becomes that error; unknowns stay.
+    fn predicate<'s>(
+        &mut self,
+        predicate: &'s Node,
+        gathered: &mut Gathered,
+        scope: &'s Scope<'s>,
+    ) -> Result<bool, Halt>
+    where
+        'r: 's,
+    {
+        let halt = match self.eval(predicate, scope) {
+            Ok(value) => match *value.get() {
+                Value::Bool(b) => {
+                    self.probe.decided(predicate.id, b);
+                    return Ok(b);
+                }
+                _ => self.place(predicate.id, Halt::no_such_overload()),
+            },
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            Err(halt) => halt,
+        };
+        match (&gathered.halted, &halt) {
+            (Some(Halt::Error(_)), Halt::Error(_)) => gathered.halted = Some(halt),
+            _ => merge(&mut gathered.halted, halt),
+        }
+        Ok(false)
+    }
+
+    /// `@result + [f]`
+    fn append<'s>(&mut self, element: &'s Node, gathered: &mut Gathered, scope: &'s Scope<'s>) -> Result<(), Halt>
+    where
+        'r: 's,
+    {
+        self.context.charge(1)?;
+        let value = self.eval(element, scope);
+        let list = if matches!(element.op, Op::Const(_)) { 0 } else { price::LIST };
+        match value {
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            Err(halt) => merge(&mut gathered.halted, halt),
+            Ok(value) if gathered.halted.is_none() => {
+                self.context.charge(list + 1)?;
+                gathered.list.push(value.own());
+                return Ok(());
+            }
+            Ok(_) => {}
+        }
+        self.context.charge(list + 1)
+    }
+
+    /// `cel.@mapInsert(@result, k, f)`: three arguments, so that evaluation stops at the first that fails.
+    fn insert<'s>(
+        &mut self,
+        id: NodeId,
+        key: &'s Node,
+        value: &'s Node,
+        gathered: &mut Gathered,
+        scope: &'s Scope<'s>,
+    ) -> Result<(), Halt>
+    where
+        'r: 's,
+    {
+        self.context.charge(1)?;
+        if matches!(gathered.halted, Some(Halt::Error(_))) {
+            return Ok(());
+        }
+        let key = match self.eval(key, scope) {
+            Ok(key) => key,
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            Err(halt) => {
+                merge(&mut gathered.halted, halt);
+                return Ok(());
+            }
+        };
+        let value = self.eval(value, scope);
+        if let Err(halt) = &value
+            && halt.is_fatal()
+        {
+            return value.map(drop);
+        }
+        self.context.charge(1)?;
+        match (value, Key::from_value(key.get())) {
+            (Err(halt), _) => merge(&mut gathered.halted, halt),
+            (Ok(_), None) => merge(&mut gathered.halted, self.place(id, Halt::no_such_overload())),
+            (Ok(value), Some(key)) => self.insert_new(id, key, value.own(), gathered),
+        }
+        Ok(())
+    }
+
+    /// `cel.@mapInsert(@result, m)`
+    fn insert_all<'s>(
+        &mut self,
+        id: NodeId,
+        map: &'s Node,
+        gathered: &mut Gathered,
+        scope: &'s Scope<'s>,
+    ) -> Result<(), Halt>
+    where
+        'r: 's,
+    {
+        self.context.charge(1)?;
+        let map = self.eval(map, scope);
+        if let Err(halt) = &map
+            && halt.is_fatal()
+        {
+            return map.map(drop);
+        }
+        self.context.charge(1)?;
+        match map {
+            Err(halt) => merge(&mut gathered.halted, halt),
+            Ok(map) => match map.get() {
+                Value::Map(map) => {
+                    for (key, value) in map.iter() {
+                        self.context.spend(price::ROUND_WORK + size_of::<(Key, Value)>() as u64)?;
+                        self.insert_new(id, key.clone(), value.clone(), gathered);
+                    }
+                }
+                _ => merge(&mut gathered.halted, self.place(id, Halt::no_such_overload())),
+            },
+        }
+        Ok(())
+    }
+
+    fn insert_new(&mut self, id: NodeId, key: Key, value: Value, gathered: &mut Gathered) {
+        if gathered.halted.is_some() {
+            return;
+        }
+        if gathered.map.get_key(&key).is_some() {
+            let message = format!("insert failed: key {key} already exists");
+            merge(&mut gathered.halted, self.fail(id, ErrorKind::InvalidArgument, message));
+            return;
+        }
+        gathered.map.insert(key, value);
+    }
+
+    #[inline(never)]
+    pub(super) fn fold<'s>(&mut self, _id: NodeId, fold: &'s Fold, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let range = self.eval(&fold.range, scope)?;
+        let range = match range.get() {
+            Value::List(list) => Range::List(list.clone()),
+            Value::Map(map) => Range::Map(map.clone()),
+            other => return Err(self.no_range(fold.range.id, fold.two, other)),
+        };
+        let mut accumulated = None;
+        let cell = OnceCell::new();
+        let mut position = 0;
+        while let Some((first, second)) = range.at(position, fold.two) {
+            position += 1;
+            self.context.spend(price::ROUND_WORK)?;
+            let accumulator = match &accumulated {
+                Some(result) => Accumulator::Is(result),
+                None => Accumulator::Lazy { init: &fold.init, cell: &cell },
+            };
+            let inner = Scope { outer: Some(scope), first: Some(&first), second: second.as_ref(), accumulator };
+            match self.eval(&fold.condition, &inner) {
+                Ok(value) if matches!(value.get(), Value::Bool(false)) => break,
+                Err(halt) if halt.is_fatal() => return Err(halt),
+                _ => {}
+            }
+            let step = match self.eval(&fold.step, &inner) {
+                Err(halt) if halt.is_fatal() => return Err(halt),
+                step => step.map(Val::own),
+            };
+            accumulated = Some(keep_unknowns(accumulated, step));
+        }
+        let accumulator = match &accumulated {
+            Some(result) => Accumulator::Is(result),
+            None => Accumulator::Lazy { init: &fold.init, cell: &cell },
+        };
+        let inner = Scope { outer: Some(scope), first: None, second: None, accumulator };
+        Ok(Val::Own(self.eval(&fold.result, &inner)?.own()))
+    }
+
+    #[cold]
+    fn no_range(&self, id: NodeId, two: bool, range: &Value) -> Halt {
+        let message = if two {
+            format!("unsupported comprehension range type: {}", go_type(range))
+        } else {
+            format!("got '{}', expected iterable type", go_type(range))
+        };
+        self.fail(id, ErrorKind::NoSuchOverload, message)
+    }
+}
+
+fn pair<'s>(outer: &'s Scope<'s>, first: &'s Value, second: Option<&'s Value>) -> Scope<'s> {
+    Scope { outer: Some(outer), first: Some(first), second, accumulator: Accumulator::None }
+}
+
+/// A step that failed does not forget what the accumulator already waits for.
+fn keep_unknowns(before: Option<Result<Value, Halt>>, step: Result<Value, Halt>) -> Result<Value, Halt> {
+    match (before, step) {
+        (Some(Err(before @ Halt::Unknown(_))), Err(halt)) => {
+            let mut all = Some(before);
+            merge(&mut all, halt);
+            Err(all.unwrap_or_else(Halt::no_such_overload))
+        }
+        (_, step) => step,
+    }
+}
+
+impl Range {
+    fn at(&self, position: usize, two: bool) -> Option<(Value, Option<Value>)> {
+        match self {
+            Range::List(list) => {
+                let value = list.as_slice().get(position)?.clone();
+                let index = || Value::Int(i64::try_from(position).unwrap_or(i64::MAX));
+                Some(if two { (index(), Some(value)) } else { (value, None) })
+            }
+            Range::Map(map) => {
+                let (key, value) = map.entry_at(position)?;
+                Some((key.into(), two.then(|| value.clone())))
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Evaluation without the checker: meaning, absorption, unknowns, stack and memory bounds.
+//!
+//! Absent: costs and wordings of Kubernetes (the vectors), conformance (cel-spec).
+use std::sync::Arc;
+
+use super::*;
+use crate::{
+    Env, Type, Value,
+    eval::{Bound, ErrorKind, Halt, Unknowns},
+    value::{Map, MapBuilder},
+};
+
+fn env() -> Env {
+    let mut env = Env::standard().library(crate::library::optionals()).library(crate::library::bindings());
+    for name in ["x", "s", "l", "m", "u", "v"] {
+        env = env.variable(name, Type::Dyn);
+    }
+    env.build()
+}
+
+/// `x = 7`, `s = 'abc'`, `l = [1, 2, 3]`, `m = {'a': {'b': 1}, 'l': [1, 2]}`; `u` and `v` are unknowns 1 and 2.
+struct Variables([Value; 4], [Halt; 2]);
+
+impl Variables {
+    fn new() -> Variables {
+        let inner: Map = [("b", Value::Int(1))].into_iter().collect();
+        let list = Value::from(vec![Value::Int(1), Value::Int(2)]);
+        let map: Map = [("a", Value::Map(inner)), ("l", list)].into_iter().collect();
+        let numbers = Value::from(vec![Value::Int(1), Value::Int(2), Value::Int(3)]);
+        let unknown = |id| Halt::Unknown(Unknowns([id].into()));
+        Variables([Value::Int(7), "abc".into(), numbers, Value::Map(map)], [unknown(1), unknown(2)])
+    }
+}
+
+impl Activation for Variables {
+    fn variable(&self, slot: u32) -> Bound<'_> {
+        match (self.0.get(slot as usize), self.1.get((slot as usize).saturating_sub(4))) {
+            (Some(value), _) => Bound::Value(value),
+            (None, Some(halt)) => Bound::Halt(halt),
+            _ => Bound::Absent,
+        }
+    }
+}
+
+#[track_caller]
+fn plan(text: &str) -> Program {
+    let env = env();
+    let ast = env.parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+    env.program_unchecked(ast).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+#[track_caller]
+fn run(text: &str) -> Result<Value, Halt> {
+    plan(text).evaluate(&Variables::new(), Options::default()).result
+}
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let got = match run(text) {
+        Ok(value) => value.to_string(),
+        Err(Halt::Error(error)) => format!("error: {error}"),
+        Err(Halt::Unknown(unknowns)) => format!("unknown: {:?}", unknowns.0),
+    };
+    assert_eq!(got, want, "{text}");
+}
+
+#[test]
+fn attributes_walk_maps_and_lists() {
+    check("m.a.b", "1");
+    check("m['a']['b']", "1");
+    check("l[x - 5]", "3");
+    check("l[1u] + l[0.0]", "3");
+    check("m.missing", "error: no such key: missing");
+    check("m.a.b.c", "error: no such key: c");
+    check("l[3]", "error: index out of bounds: 3");
+    check("l[-1]", "error: index out of bounds: -1");
+    check("l['a']", "error: unsupported index type 'string' in list");
+    check("has(m.a.b) && !has(m.a.c)", "true");
+    check("has(m.z.c)", "error: no such key: z");
+    check("{'a': [{'b': 2}]}.a[0].b", "2");
+    check("(x > 1 ? m : l).a.b", "1");
+    check("nowhere", "error: no such attribute(s): nowhere");
+}
+
+#[test]
+fn optional_chains_stop_at_what_is_absent() {
+    check("m.?a.b", "optional.of(1)");
+    check("m.?z.b.c", "optional.none()");
+    check("m.?z.orValue(5)", "5");
+    check("m[?'a'].?b.value()", "1");
+    check("l[?7].hasValue()", "false");
+    check("[?m.?z, ?m.?a.b]", "[1]");
+    check("{?'k': m.?z, 'j': 1}", r#"{"j": 1}"#);
+    check("m.?z.or(m.?a.b)", "optional.of(1)");
+}
+
+#[test]
+fn logic_absorbs_errors_on_both_sides() {
+    check("false && 1 / 0 > 0", "false");
+    check("1 / 0 > 0 && false", "false");
+    check("1 / 0 > 0 || true", "true");
+    check("1 / 0 > 0 && true", "error: division by zero");
+    check("true && x", "error: no such overload");
+    check("x > 1 ? 1 : 1 / 0", "1");
+    check("[1, 0, 2].exists(i, 4 / i == 2)", "true");
+    check("[0, 2].all(i, 4 / i == 1)", "false");
+    check("[0, 2].all(i, 4 / i == 2)", "error: division by zero");
+}
+
+#[test]
+fn macros() {
+    check("l.all(i, i > 0)", "true");
+    check("l.exists_one(i, i > 2)", "true");
+    check("l.map(i, i * 2)", "[2, 4, 6]");
+    check("l.map(i, i > 1, i * 2)", "[4, 6]");
+    check("l.filter(i, i != 2)", "[1, 3]");
+    check("m.filter(k, k == 'a')", r#"["a"]"#);
+    check("l.map(i, l.filter(j, j < i))", "[[], [1], [1, 2]]");
+    check("cel.bind(t, x + 1, t * t)", "64");
+    check("l.map(i, cel.bind(t, i + x, l.map(j, t + j)))", "[[9, 10, 11], [10, 11, 12], [11, 12, 13]]");
+    check("5.map(i, i)", "error: got 'types.Int', expected iterable type");
+    check("m.?a.optMap(a, a.b + 1)", "optional.of(2)");
+}
+
+#[test]
+fn unknowns_win_over_errors_and_are_gathered() {
+    check("u || true", "true");
+    check("u || false", "unknown: {1}");
+    check("u && 1 / 0 > 0", "unknown: {1}");
+    check("1 / 0 > 0 || u || v", "unknown: {1, 2}");
+    check("u + v", "unknown: {1, 2}");
+    check("[u, v, 1]", "unknown: {1, 2}");
+    check("l.map(i, i == 1 ? u : v)", "unknown: {1, 2}");
+    check("l.filter(i, i == 1 ? u : v)", "unknown: {1, 2}");
+    check("l.all(i, i == 1 ? u : v)", "unknown: {1, 2}");
+    check("l.all(i, i == 1 ? u : i == 2)", "false");
+    check("l.exists_one(i, i == 1 ? u : v)", "unknown: {1, 2}");
+    check("l.filter(i, i == 1 ? u : i == 2 ? 1 / 0 > 0 : v)", "unknown: {1, 2}");
+    check("u ? 1 : v", "unknown: {1}");
+    check("m[u]", "unknown: {1}");
+}
+
+#[test]
+fn errors_know_their_place() {
+    let text = "x > 1 && m.a.zz == 2";
+    let Err(Halt::Error(error)) = run(text) else { panic!() };
+    let span = error.span.unwrap();
+    assert_eq!(&text[span.start as usize..span.end as usize], "m.a.zz");
+    let text = "l.map(i, 1 / (i - 2))";
+    let Err(Halt::Error(error)) = run(text) else { panic!() };
+    let span = error.span.unwrap();
+    assert_eq!(&text[span.start as usize..span.end as usize], "1 / (i - 2)");
+}
+
+#[test]
+fn the_budget_stops_and_is_not_absorbed() {
+    let program = plan("l.all(i, l.all(j, l.all(k, true))) || true");
+    let evaluation = program.evaluate(&Variables::new(), Options { budget: 20, ..Options::default() });
+    let Err(Halt::Error(error)) = evaluation.result else { panic!() };
+    assert_eq!(error.kind, ErrorKind::CostExceeded);
+    assert!(evaluation.cost > 20 && evaluation.cost < 25);
+}
+
+#[test]
+fn joining_lists_is_bounded() {
+    // Doubles 40 times, at a cost of a few units each.
+    let text = (0..40).fold("l".to_string(), |inner, i| format!("cel.bind(t{i}, {inner}, t{i} + t{i})"));
+    let Err(Halt::Error(error)) = run(&text) else { panic!() };
+    assert_eq!(error.kind, ErrorKind::CostExceeded);
+}
+
+#[test]
+fn free_rounds_end() {
+    let large: Value = vec![Value::Int(0); 100_000].into();
+    let env = env();
+    let ast = env.parse("l.exists_one(i, l.exists_one(j, false))").unwrap();
+    let program = env.program_unchecked(ast).unwrap();
+    let variables = [None, None, Some(large)];
+    let Err(Halt::Error(error)) = program.evaluate(&variables[..], Options::default()).result else { panic!() };
+    assert_eq!(error.kind, ErrorKind::CostExceeded);
+}
+
+/// On a stack of 2 MiB, what the parser accepts at its deepest.
+fn deepest(make: impl Fn(usize) -> String + Send + 'static) {
+    let run = move || {
+        let env = env();
+        let deepest = (1..=crate::limits::MAX_DEPTH).rev().find_map(|n| env.parse(&make(n)).ok()).unwrap();
+        let program = env.program_unchecked(deepest).unwrap();
+        let _ = program.evaluate(&Variables::new(), Options::default());
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn the_deepest_expressions_fit_the_stack() {
+    deepest(|n| format!("{}x{}", "(1 + ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "[".repeat(n), "]".repeat(n)));
+    deepest(|n| format!("{}x{}", "{1: ".repeat(n), "}".repeat(n)));
+    deepest(|n| format!("{}m{}", "m[".repeat(n), "]".repeat(n)));
+    deepest(|n| format!("{}true{}", "(x > 0 ? ".repeat(n), " : false)".repeat(n)));
+    deepest(|n| format!("{}true{}", "(false || !(x == 1 && ".repeat(n / 2), "))".repeat(n / 2)));
+    deepest(|n| format!("{}true{}", "[1].all(i, ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "[1].map(i, ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "size(".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("x{}", ".size()".repeat(n)));
+    deepest(|n| format!("m{}", ".a".repeat(n)));
+    deepest(|n| format!("m.?a{}", ".optMap(a, a)".repeat(n.min(10))));
+    deepest(|n| format!("{}x{}", "cel.bind(t, ".repeat(n), ", t)".repeat(n)));
+}
+
+#[test]
+fn programs_are_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&plan("x > 1"));
+}
+
+#[test]
+fn a_recorder_sees_what_was_evaluated_and_decided() {
+    #[derive(Default)]
+    struct Seen(Vec<(String, bool)>, Arc<str>, Vec<crate::source::Span>);
+    impl Recorder for Seen {
+        fn evaluated(&mut self, _node: NodeId) {}
+        fn decided(&mut self, node: NodeId, outcome: bool) {
+            let span = self.2[node.0 as usize];
+            self.0.push((self.1[span.start as usize..span.end as usize].to_string(), outcome));
+        }
+    }
+    let program = plan("x > 9 || l.exists(i, i == 2) ? 'yes' : 'no'");
+    let ast = program.ast();
+    let spans = ast.nodes().iter().map(|n| n.span).collect();
+    let mut seen = Seen(vec![], ast.source().clone(), spans);
+    program.evaluate(&Variables::new(), Options { recorder: Some(&mut seen), ..Options::default() }).result.unwrap();
+    let seen: Vec<_> = seen.0.iter().map(|(text, outcome)| (&**text, *outcome)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("x > 9", false),
+            ("i == 2", false),
+            ("i == 2", true),
+            ("l.exists(i, i == 2)", true),
+            ("x > 9 || l.exists(i, i == 2)", true)
+        ]
+    );
+}
+
+#[test]
+fn a_repeated_key_of_a_literal_counts_last() {
+    let mut want = MapBuilder::default();
+    want.insert("a", Value::Int(2));
+    assert_eq!(run("{'a': x, 'a': 2}"), Ok(Value::Map(want.build())));
+}
