@@ -3,9 +3,12 @@
 //! Absent: HTTP requests and responses of clients (server), what expressions mean (engine).
 pub mod authorizer;
 pub mod catalog;
+pub mod create;
 pub mod decode;
+pub mod failure;
+pub mod metadata;
 pub mod names;
 pub mod objects;
 pub mod selector;
-mod standin;
+pub mod strategy;
 pub mod workspace;

@@ -12,7 +12,7 @@ use std::{
 
 use crate::engine::{kinds::Kind, schema::Structural};
 
-pub use crate::storage::standin::Plan;
+pub use crate::engine::Plan;
 pub use version::version_order;
 
 /// What a workspace serves.

@@ -79,11 +79,16 @@ pub fn object(format: Format, body: &[u8], expected: &str) -> Result<Decoded, De
     if body.len() > MAX_BODY {
         return Err(DecodeError::TooLarge);
     }
-    parse(format, body).and_then(|decoded| typed(decoded, body)).map_err(|problem| DecodeError::Unrecognized {
-        kind: expected.into(),
-        problem,
-        summary: summary(body),
-    })
+    parse(format, body)
+        .and_then(|decoded| typed(decoded, body))
+        .map_err(|problem| DecodeError::unrecognized(expected, problem, body))
+}
+
+impl DecodeError {
+    /// A body that is not of the kind that the path wants.
+    pub fn unrecognized(expected: &str, problem: String, body: &[u8]) -> DecodeError {
+        DecodeError::Unrecognized { kind: expected.into(), problem, summary: summary(body) }
+    }
 }
 
 fn parse(format: Format, body: &[u8]) -> Result<Decoded, String> {
