@@ -79,8 +79,9 @@ impl Runner {
     /// The value of an expression, or why there is none. Charges the request.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> Result<Value, Halt> {
         let left = COST_PER_REQUEST.saturating_sub(self.cost);
-        let evaluation =
-            expression.program.evaluate(self, Options { budget: left.min(COST_PER_EXPRESSION), host: None });
+        let evaluation = expression
+            .program
+            .evaluate(self, Options { budget: left.min(COST_PER_EXPRESSION), host: None, recorder: None });
         self.cost = self.cost.saturating_add(evaluation.cost);
         evaluation.result.map_err(|halt| match halt {
             Halt::Error(error) if error.kind == ErrorKind::CostExceeded => {
