@@ -9,6 +9,8 @@ mod teardown;
 
 use std::{any::Any, fmt, sync::Arc};
 
+#[cfg(feature = "serde")]
+pub(crate) use display::print_duration;
 pub use list::List;
 pub(crate) use map::double_as_int;
 pub use map::{FieldKey, Key, Map, MapBuilder};
