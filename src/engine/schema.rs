@@ -16,6 +16,7 @@
 //! | `rules` | `x-kubernetes-validations` |
 //! | `types`, `escape` | the CEL types of schemas |
 //! | `to_cel` | objects as expressions see them |
+//! | `trail` | where a walk stands |
 //!
 //! Absent: projections.
 pub mod admit;
@@ -34,10 +35,11 @@ pub mod rules;
 pub mod simple;
 pub mod structural;
 pub mod to_cel;
+mod trail;
 pub mod types;
 pub mod validate;
 
-pub use admit::{default, prune};
+pub use admit::{admit, default, prune};
 pub use field_error::FieldError;
 pub use infer::from_type;
 pub use json_schema::from_json_schema;

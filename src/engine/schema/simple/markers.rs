@@ -1,0 +1,230 @@
+//! Markers: what they mean for a field's schema.
+//!
+//! Absent: how they are written (text).
+use std::sync::Arc;
+
+use cel::Value;
+
+use super::{
+    suggestion,
+    text::{Marker, TextError, error},
+};
+use crate::engine::{
+    diagnostic::FieldPath,
+    schema::{
+        Structural, admit, format,
+        json::from_json,
+        pattern::Pattern,
+        structural::{ListType, Rule, SchemaType},
+        validate,
+    },
+};
+
+const MARKERS: [&str; 15] = [
+    "required",
+    "default",
+    "description",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "immutable",
+    "validation",
+    "format",
+];
+
+/// The schema with its markers, and whether the field is required. The default is judged last, when all else is known.
+pub(super) fn apply(mut schema: Structural, markers: &[Marker<'_>], errors: &mut Vec<TextError>) -> (Structural, bool) {
+    let mut required = false;
+    let before = errors.len();
+    for (i, marker) in markers.iter().enumerate() {
+        let name = marker.name.is;
+        if markers.iter().take(i).any(|m| m.name.is == name) && name != "validation" {
+            errors.push(error(format!("marker `{name}` stands twice"), marker.name.at.clone(), None));
+        } else if let Err(e) = one(&mut schema, marker, &mut required) {
+            errors.push(*e);
+        }
+    }
+    limits(&schema, markers, errors);
+    if errors.len() == before
+        && let Some(marker) = markers.iter().find(|m| m.name.is == "default")
+    {
+        match default(&schema, marker) {
+            Ok(value) => schema.default = Some(value),
+            Err(e) => errors.push(*e),
+        }
+    }
+    (schema, required)
+}
+
+type Applied = Result<(), Box<TextError>>;
+
+fn one(schema: &mut Structural, marker: &Marker<'_>, required: &mut bool) -> Applied {
+    let text = marker.value.is.as_str();
+    match marker.name.is {
+        "required" => *required = flag(marker)?,
+        "default" => {}
+        "description" => schema.description = Some(text.into()),
+        "enum" => schema.validation.enumeration = enumeration(schema, marker)?,
+        "minimum" => {
+            only(schema, marker, &[SchemaType::Integer, SchemaType::Number])?;
+            schema.validation.minimum = Some(number(marker)?);
+        }
+        "maximum" => {
+            only(schema, marker, &[SchemaType::Integer, SchemaType::Number])?;
+            schema.validation.maximum = Some(number(marker)?);
+        }
+        "minLength" => schema.validation.min_length = Some(count(schema, marker, SchemaType::String)?),
+        "maxLength" => schema.validation.max_length = Some(count(schema, marker, SchemaType::String)?),
+        "minItems" => schema.validation.min_items = Some(count(schema, marker, SchemaType::Array)?),
+        "maxItems" => schema.validation.max_items = Some(count(schema, marker, SchemaType::Array)?),
+        "pattern" => {
+            only(schema, marker, &[SchemaType::String])?;
+            let compiled = Pattern::new(text)
+                .map_err(|why| wrong(marker, format!("must be a regular expression of RE2: {why}")))?;
+            schema.validation.pattern = Some(compiled);
+        }
+        "format" => schema.validation.format = Some(formatted(schema, marker)?),
+        "uniqueItems" => {
+            only(schema, marker, &[SchemaType::Array])?;
+            if flag(marker)? {
+                let items = schema.items.as_deref().and_then(|items| items.ty);
+                if matches!(items, Some(SchemaType::Object | SchemaType::Array)) {
+                    return Err(wrong(marker, "only lists of scalars can be told to hold unique items".to_owned()));
+                }
+                schema.list_type = Some(ListType::Set);
+            }
+        }
+        "immutable" => {
+            if flag(marker)? {
+                schema.rules.push(rule("self == oldSelf", "field is immutable"));
+            }
+        }
+        "validation" => {
+            if text.trim().is_empty() {
+                return Err(wrong(marker, "must be an expression giving a bool".to_owned()));
+            }
+            schema.rules.push(rule(text, "validation failed"));
+        }
+        other => {
+            let help = suggestion(other, MARKERS);
+            return Err(Box::new(error(format!("unknown marker `{other}`"), marker.name.at.clone(), help)));
+        }
+    }
+    Ok(())
+}
+
+fn rule(text: &str, message: &str) -> Rule {
+    Rule { rule: text.into(), message: Some(message.into()), ..Rule::default() }
+}
+
+fn wrong(marker: &Marker<'_>, message: String) -> Box<TextError> {
+    Box::new(error(format!("marker `{}` {message}", marker.name.is), marker.value.at.clone(), None))
+}
+
+fn only(schema: &Structural, marker: &Marker<'_>, types: &[SchemaType]) -> Applied {
+    if schema.ty.is_some_and(|ty| types.contains(&ty)) {
+        return Ok(());
+    }
+    let names: Vec<&str> = types.iter().map(|ty| ty.as_str()).collect();
+    let ty = schema.ty.map_or("object", SchemaType::as_str);
+    let message = format!("marker `{}` is for {}, and this is {ty}", marker.name.is, names.join(" and "));
+    Err(Box::new(error(message, marker.name.at.clone(), None)))
+}
+
+fn flag(marker: &Marker<'_>) -> Result<bool, Box<TextError>> {
+    match marker.value.is.as_str() {
+        "true" | "True" | "TRUE" | "t" | "T" | "1" => Ok(true),
+        "false" | "False" | "FALSE" | "f" | "F" | "0" => Ok(false),
+        other => Err(wrong(marker, format!("must be true or false, not `{other}`"))),
+    }
+}
+
+fn number(marker: &Marker<'_>) -> Result<f64, Box<TextError>> {
+    let number: Option<f64> = marker.value.is.parse().ok().filter(|n: &f64| n.is_finite());
+    number.ok_or_else(|| wrong(marker, format!("must be a number, not `{}`", marker.value.is)))
+}
+
+fn count(schema: &Structural, marker: &Marker<'_>, ty: SchemaType) -> Result<u64, Box<TextError>> {
+    only(schema, marker, &[ty])?;
+    let text = &marker.value.is;
+    text.parse().map_err(|_| wrong(marker, format!("must be an integer of at least 0, not `{text}`")))
+}
+
+fn formatted(schema: &Structural, marker: &Marker<'_>) -> Result<Arc<str>, Box<TextError>> {
+    only(schema, marker, &[SchemaType::String, SchemaType::Integer, SchemaType::Number])?;
+    let text = marker.value.is.as_str();
+    if !format::KNOWN.contains(&text) {
+        let found = wrong(marker, format!("is not checked by anyone: unknown format `{text}`"));
+        return Err(Box::new(TextError { help: suggestion(text, format::KNOWN), ..*found }));
+    }
+    Ok(text.into())
+}
+
+fn enumeration(schema: &Structural, marker: &Marker<'_>) -> Result<Vec<Value>, Box<TextError>> {
+    only(schema, marker, &[SchemaType::String, SchemaType::Integer])?;
+    marker
+        .value
+        .is
+        .split(',')
+        .map(|part| {
+            let part = part.trim();
+            if part.is_empty() {
+                return Err(wrong(marker, "has an empty value".to_owned()));
+            }
+            match schema.ty {
+                Some(SchemaType::Integer) => {
+                    let int = part.parse().map_err(|_| wrong(marker, format!("must hold integers, not `{part}`")));
+                    int.map(Value::Int)
+                }
+                _ => Ok(Value::from(part)),
+            }
+        })
+        .collect()
+}
+
+/// A default of the field's type: strings as they are, the rest as JSON.
+fn default(schema: &Structural, marker: &Marker<'_>) -> Result<Value, Box<TextError>> {
+    let text = marker.value.is.as_str();
+    let value = if schema.ty == Some(SchemaType::String) {
+        Value::from(text)
+    } else {
+        let json = serde_json::from_str(text).map_err(|_| {
+            let ty = schema.ty.map_or("object", SchemaType::as_str);
+            wrong(marker, format!("`{text}` is not of type {ty}"))
+        })?;
+        from_json(&json)
+    };
+    let (value, unknown) = admit::prune(schema, value);
+    if let Some(field) = unknown.first() {
+        return Err(wrong(marker, format!("holds `{field}`, which the type does not know")));
+    }
+    let value = admit::default(schema, value);
+    match validate(schema, &value, &FieldPath::root().field("default")).first() {
+        Some(found) => {
+            let found = found.message.replace("default in body ", "").replace("Invalid value: ", "");
+            Err(wrong(marker, format!("does not fit: {found}")))
+        }
+        None => Ok(value),
+    }
+}
+
+fn limits(schema: &Structural, markers: &[Marker<'_>], errors: &mut Vec<TextError>) {
+    let v = &schema.validation;
+    let at = |name: &str| markers.iter().find(|m| m.name.is == name).map(|m| m.value.at.clone());
+    let mut check = |least: Option<String>, crossed: bool, name: &str, other: &str| {
+        if let (true, Some(least), Some(at)) = (crossed, least, at(name)) {
+            errors.push(error(format!("`{name}` {least} is greater than `{other}`"), at, None));
+        }
+    };
+    let above = |least: Option<u64>, most: Option<u64>| least.zip(most).is_some_and(|(least, most)| least > most);
+    let crossed = v.minimum.zip(v.maximum).is_some_and(|(least, most)| least > most);
+    check(v.minimum.map(|n| n.to_string()), crossed, "minimum", "maximum");
+    check(v.min_length.map(|n| n.to_string()), above(v.min_length, v.max_length), "minLength", "maxLength");
+    check(v.min_items.map(|n| n.to_string()), above(v.min_items, v.max_items), "minItems", "maxItems");
+}
