@@ -5,6 +5,7 @@ pub mod authorizer;
 pub mod catalog;
 pub mod create;
 pub mod decode;
+pub mod encode;
 pub mod failure;
 pub mod metadata;
 pub mod names;
