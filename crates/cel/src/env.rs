@@ -51,6 +51,7 @@ struct Tables {
 pub(crate) struct Options {
     pub(crate) homogeneous_aggregates: bool,
     pub(crate) escaped_identifiers: bool,
+    pub(crate) repeated_keys: bool,
 }
 
 impl Env {
@@ -238,6 +239,13 @@ impl EnvBuilder {
     /// Whether fields may be named in back-quotes: ``a.`b-c` ``. Kubernetes does not allow it.
     pub fn escaped_identifiers(mut self, allowed: bool) -> EnvBuilder {
         self.0.options.escaped_identifiers = allowed;
+        self
+    }
+
+    /// Whether a map literal may repeat a key, the last value counting, as in cel-go and so in Kubernetes. Otherwise that is an
+    /// error, as in the CEL specification.
+    pub fn repeated_keys(mut self, allowed: bool) -> EnvBuilder {
+        self.0.options.repeated_keys = allowed;
         self
     }
 

@@ -43,7 +43,11 @@ pub(super) enum Op {
         unwrap: bool,
     },
     List(Box<[Element]>),
-    Map(Box<[Entry]>),
+    /// Whether a repeated key is an error.
+    Map {
+        entries: Box<[Entry]>,
+        unique: bool,
+    },
     Object(Box<[Entry]>),
     /// A fold of a shape that a macro of the standard makes.
     Loop(Box<Loop>),

@@ -160,7 +160,8 @@ impl<'a> Planner<'a> {
             let key = self.expression(entry.key)?;
             planned.push(Entry { key, value: self.expression(entry.value)?, optional: entry.optional });
         }
-        Ok(constant_map(&planned).unwrap_or_else(|| Op::Map(planned.into())))
+        let unique = !self.env.options().repeated_keys;
+        Ok(constant_map(&planned, unique).unwrap_or_else(|| Op::Map { entries: planned.into(), unique }))
     }
 
     /// An object literal. Its value is a map, under the keys that the provider knows.
@@ -199,14 +200,17 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The map, if all keys and values are constants; a key that is none is left to evaluation, which says so.
-fn constant_map(entries: &[Entry]) -> Option<Op> {
+/// The map, if all keys and values are constants; what is wrong with keys is left to evaluation, which says so.
+fn constant_map(entries: &[Entry], unique: bool) -> Option<Op> {
     let mut map = MapBuilder::with_capacity(entries.len());
     for entry in entries {
-        match (&entry.key.op, &entry.value.op) {
+        let repeated = match (&entry.key.op, &entry.value.op) {
             (Op::Const(key), Op::Const(value)) if !entry.optional => map.insert(Key::from_value(key)?, value.clone()),
             _ => return None,
         };
+        if repeated.is_some() && unique {
+            return None;
+        }
     }
     Some(Op::Const(Value::Map(map.build())))
 }

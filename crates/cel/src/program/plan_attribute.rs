@@ -81,13 +81,7 @@ impl Planner<'_> {
         let node = self.expression(id)?;
         Ok(match node.op {
             Op::Const(Value::String(s)) => QualifierKey::Field(FieldKey::new(s)),
-            Op::Const(value) => match &value {
-                Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) => QualifierKey::Const(value),
-                other => {
-                    let message = format!("invalid qualifier type: {}", super::run::go_type(other));
-                    return Err(self.issue(id, message));
-                }
-            },
+            Op::Const(value) => QualifierKey::Const(value),
             _ => QualifierKey::Node(node),
         })
     }

@@ -129,7 +129,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Op::NotStrictlyFalse(operand) => self.not_strictly_false(operand, scope),
             Op::Or { operands, unwrap } => self.optional_or(node.id, operands, *unwrap, scope),
             Op::List(elements) => self.list(node.id, elements, scope),
-            Op::Map(entries) => self.map(node.id, entries, scope),
+            Op::Map { entries, unique } => self.map(node.id, entries, *unique, scope),
             Op::Object(fields) => self.object(node.id, fields, scope),
             Op::Loop(l) => self.run_loop(node.id, l, scope),
             Op::Fold(fold) => self.fold(node.id, fold, scope),

@@ -61,7 +61,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let last = attribute.qualifiers.len().wrapping_sub(1);
         for (i, qualifier) in attribute.qualifiers.iter().enumerate() {
             optional |= qualifier.optional;
-            match self.step(qualifier, at, optional, scope)? {
+            match self.step(qualifier, at, (optional, attribute.test && i == last), scope)? {
                 Ok(next) => at = next,
                 Err(_) if attribute.test && i == last => return Ok(false.into()),
                 Err(_) if optional => return Ok(if attribute.test { false.into() } else { Val::Own(Value::NONE) }),
@@ -81,7 +81,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         &mut self,
         qualifier: &'s Qualifier,
         from: Val<'s>,
-        optional: bool,
+        (optional, test): (bool, bool),
         scope: &'s Scope<'s>,
     ) -> Result<Result<Val<'s>, Halt>, Halt>
     where
@@ -128,7 +128,12 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                 }
                 Ok(Ok(found))
             }
-            Ok(None) => Ok(Err(self.missing(qualifier, from.get(), &wanted))),
+            Ok(None) => {
+                let halt = self.missing(qualifier, from.get(), &wanted);
+                // An optional chain bears what is absent, not what has no fields at all.
+                let bearable = !optional || test || matches!(from.get(), Value::Map(_) | Value::List(_));
+                if bearable { Ok(Err(halt)) } else { Err(halt) }
+            }
             Err(halt) => Err(self.place(qualifier.id, halt)),
         }
     }
@@ -162,11 +167,21 @@ fn plain(key: &Value) -> String {
 fn find<'v>(value: &'v Value, wanted: &Wanted<'_>) -> Result<Option<&'v Value>, Halt> {
     match (value, wanted) {
         (Value::Map(map), Wanted::Field(key)) => Ok(map.get_field(key)),
-        (Value::Map(map), Wanted::Value(key)) => Ok(map.get_value(key)),
+        (Value::Map(map), Wanted::Value(key)) => match map.get_value(key) {
+            None if !is_key(key) => {
+                let message = format!("invalid qualifier type: {}", super::run::go_type(key));
+                Err(Halt::error(ErrorKind::InvalidArgument, message))
+            }
+            found => Ok(found),
+        },
         (Value::List(list), Wanted::Value(index)) => element(list, index),
         (Value::List(_), Wanted::Field(_)) => Err(bad_index("type 'string'".into())),
         _ => Ok(None),
     }
+}
+
+fn is_key(value: &Value) -> bool {
+    matches!(value, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::String(_))
 }
 
 fn element<'v>(list: &'v List, index: &Value) -> Result<Option<&'v Value>, Halt> {

@@ -63,8 +63,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                 Err(halt) => {
                     let stops = !call.all_arguments && i < last && matches!(halt, Halt::Error(_));
                     merge(&mut halted, halt);
-                    if let (true, Some(halt)) = (stops, halted.take()) {
-                        return Err(halt);
+                    if stops {
+                        return Err(halted.unwrap_or_else(Halt::no_such_overload));
                     }
                 }
             }

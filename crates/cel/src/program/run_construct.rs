@@ -49,11 +49,17 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     #[inline(never)]
-    pub(super) fn map<'s>(&mut self, id: NodeId, entries: &'s [Entry], scope: &'s Scope<'s>) -> Outcome<'s>
+    pub(super) fn map<'s>(
+        &mut self,
+        id: NodeId,
+        entries: &'s [Entry],
+        unique: bool,
+        scope: &'s Scope<'s>,
+    ) -> Outcome<'s>
     where
         'r: 's,
     {
-        self.entries(id, entries, price::MAP, scope)
+        self.entries(id, entries, (price::MAP, unique), scope)
     }
 
     #[inline(never)]
@@ -61,17 +67,23 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        self.entries(id, fields, price::OBJECT, scope)
+        self.entries(id, fields, (price::OBJECT, true), scope)
     }
 
-    fn entries<'s>(&mut self, id: NodeId, entries: &'s [Entry], base: u64, scope: &'s Scope<'s>) -> Outcome<'s>
+    fn entries<'s>(
+        &mut self,
+        id: NodeId,
+        entries: &'s [Entry],
+        (base, unique): (u64, bool),
+        scope: &'s Scope<'s>,
+    ) -> Outcome<'s>
     where
         'r: 's,
     {
         let mut map = MapBuilder::with_capacity(entries.len());
         let mut halted = None;
         for entry in entries {
-            match self.entry(entry, &mut map, scope) {
+            match self.entry(entry, &mut map, unique, scope) {
                 Ok(()) => {}
                 Err(halt) if halt.is_fatal() => return Err(halt),
                 Err(halt) => {
@@ -90,7 +102,13 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
-    fn entry<'s>(&mut self, entry: &'s Entry, map: &mut MapBuilder, scope: &'s Scope<'s>) -> Result<(), Halt>
+    fn entry<'s>(
+        &mut self,
+        entry: &'s Entry,
+        map: &mut MapBuilder,
+        unique: bool,
+        scope: &'s Scope<'s>,
+    ) -> Result<(), Halt>
     where
         'r: 's,
     {
@@ -101,6 +119,13 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         });
         let value = self.eval(&entry.value, scope)?.own();
         let key = key?;
+        if unique && map.contains(&key) {
+            return Err(self.fail(
+                entry.key.id,
+                ErrorKind::InvalidArgument,
+                format!("Failed with repeated key: {key}"),
+            ));
+        }
         match value {
             Value::Optional(None) if entry.optional => map.remove(&key),
             Value::Optional(Some(held)) if entry.optional => drop(map.insert(key, Value::clone(&held))),

@@ -7,7 +7,7 @@ use super::*;
 use crate::{
     Env, Type, Value,
     eval::{Bound, ErrorKind, Halt, Unknowns},
-    value::{Map, MapBuilder},
+    value::Map,
 };
 
 fn env() -> Env {
@@ -89,6 +89,8 @@ fn optional_chains_stop_at_what_is_absent() {
     check("m.?z.orValue(5)", "5");
     check("m[?'a'].?b.value()", "1");
     check("l[?7].hasValue()", "false");
+    check("m.?a.b.c", "error: no such key: c");
+    check("optional.ofNonZeroValue(m.z.y).orValue(1)", "error: no such key: z");
     check("[?m.?z, ?m.?a.b]", "[1]");
     check("{?'k': m.?z, 'j': 1}", r#"{"j": 1}"#);
     check("m.?z.or(m.?a.b)", "optional.of(1)");
@@ -244,8 +246,13 @@ fn a_recorder_sees_what_was_evaluated_and_decided() {
 }
 
 #[test]
-fn a_repeated_key_of_a_literal_counts_last() {
-    let mut want = MapBuilder::default();
-    want.insert("a", Value::Int(2));
-    assert_eq!(run("{'a': x, 'a': 2}"), Ok(Value::Map(want.build())));
+fn a_repeated_key_of_a_literal_is_an_error_or_counts_last() {
+    check("{'a': x, 'a': 2}", "error: Failed with repeated key: a");
+    check("{1: 1, 1u: 2}", "error: Failed with repeated key: 1");
+    let env = env().extend().repeated_keys(true).build();
+    for text in ["{'a': x, 'a': 2}", "{'a': 1, 'a': 2}"] {
+        let program = env.program_unchecked(env.parse(text).unwrap()).unwrap();
+        let got = program.evaluate(&Variables::new(), Options::default()).result.unwrap();
+        assert_eq!(got.to_string(), r#"{"a": 2}"#);
+    }
 }

@@ -208,6 +208,11 @@ impl MapBuilder {
         self.0.insert(key.into(), value)
     }
 
+    /// Whether a key is there.
+    pub fn contains(&self, key: &Key) -> bool {
+        self.0.position(key).is_some()
+    }
+
     /// Takes a key away; linear.
     pub fn remove(&mut self, key: &Key) {
         self.0.remove(key);
