@@ -8,6 +8,7 @@ pub mod decode;
 pub mod encode;
 pub mod failure;
 pub mod metadata;
+pub mod manifest;
 pub mod names;
 pub mod objects;
 pub mod selector;
