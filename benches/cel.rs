@@ -1,0 +1,139 @@
+//! The language against the `cel` crate, in one run. Ours checks types and counts cost all the while; the peer does neither.
+//!
+//! The peer gets its own value types, made before the clock starts, as ours are.
+use std::{collections::HashMap, sync::Arc};
+
+use celandine_benches::{Contender, compare};
+
+/// Objects in the list: as many as a busy namespace holds.
+const OBJECTS: i64 = 1_000;
+
+fn main() {
+    println!("{:<44} ours, then the peer and how many times faster ours is", "expression");
+    compile();
+    scalar();
+    filter();
+    map_sum();
+    template();
+}
+
+const SCALAR: &str = "x > 5 && name.startsWith('web') && x * 2 < 100";
+const FILTER: &str = "objects.filter(o, o.spec.size > 500 && o.metadata.labels.app == 'web')";
+const MAP: &str = "objects.map(o, o.spec.size * 2)";
+
+fn env() -> cel::Env {
+    cel::Env::standard()
+        .variable("x", cel::Type::Int)
+        .variable("name", cel::Type::String)
+        .variable("objects", cel::Type::list(cel::Type::Dyn))
+        .variable("object", cel::Type::Dyn)
+        .build()
+}
+
+fn compile() {
+    let env = env();
+    for (what, text) in [("parse, check, plan: scalar", SCALAR), ("parse, check, plan: filter", FILTER)] {
+        compare(what, vec![
+            Contender::new("ours", || env.program(&env.compile(text).unwrap()).unwrap()),
+            Contender::new("cel (parse only)", || peer::Program::compile(text).unwrap()),
+        ]);
+    }
+}
+
+fn ours(text: &str, bindings: &[(&str, cel::Value)]) -> impl Fn() -> cel::Value + use<> {
+    let env = env();
+    let program = env.program(&env.compile(text).unwrap()).unwrap();
+    let mut slots: Vec<Option<cel::Value>> = vec![None; env.variables().len()];
+    for (name, value) in bindings {
+        slots[env.slot(name).unwrap() as usize] = Some(value.clone());
+    }
+    move || program.evaluate(&*slots, Default::default()).result.unwrap()
+}
+
+fn object(i: i64) -> serde_json::Value {
+    serde_json::json!({
+        "apiVersion": "s3.acme.example/v1",
+        "kind": "StoredObject",
+        "metadata": {
+            "name": format!("object-{i}"),
+            "namespace": "default",
+            "labels": {"app": if i % 3 == 0 { "web" } else { "db" }, "bucket": "photos"},
+        },
+        "spec": {"size": i, "bucket": "photos", "key": format!("img/{i}.jpg")},
+    })
+}
+
+fn to_ours(json: &serde_json::Value) -> cel::Value {
+    cel::json::from_str(&json.to_string()).unwrap()
+}
+
+fn to_peer(json: &serde_json::Value) -> peer::Value {
+    match json {
+        serde_json::Value::Null => peer::Value::Null,
+        serde_json::Value::Bool(b) => peer::Value::Bool(*b),
+        serde_json::Value::Number(n) => peer::Value::Int(n.as_i64().unwrap()),
+        serde_json::Value::String(s) => peer::Value::String(Arc::new(s.clone())),
+        serde_json::Value::Array(a) => peer::Value::List(Arc::new(a.iter().map(to_peer).collect())),
+        serde_json::Value::Object(o) => {
+            let entries: HashMap<String, peer::Value> = o.iter().map(|(k, v)| (k.clone(), to_peer(v))).collect();
+            entries.into()
+        }
+    }
+}
+
+fn scalar() {
+    let run = ours(SCALAR, &[("x", cel::Value::Int(7)), ("name", "web-1".into())]);
+    let program = peer::Program::compile(SCALAR).unwrap();
+    let mut context = peer::Context::default();
+    context.add_variable_from_value("x", 7_i64);
+    context.add_variable_from_value("name", "web-1");
+    compare("scalar", vec![
+        Contender::new("ours", run),
+        Contender::new("cel", || program.execute(&context).unwrap()),
+    ]);
+}
+
+fn over_objects(what: &str, text: &str) {
+    let objects = serde_json::Value::Array((0..OBJECTS).map(object).collect());
+    let run = ours(text, &[("objects", to_ours(&objects))]);
+    let program = peer::Program::compile(text).unwrap();
+    let mut context = peer::Context::default();
+    context.add_variable_from_value("objects", to_peer(&objects));
+    compare(what, vec![
+        Contender::new("ours", run),
+        Contender::new("cel", || program.execute(&context).unwrap()),
+    ]);
+}
+
+fn filter() {
+    over_objects("filter over 1,000 objects", FILTER);
+}
+
+fn map_sum() {
+    over_objects("map over 1,000 objects", MAP);
+}
+
+/// Ten fields as a `status` has them; each is an expression of its own.
+fn template() {
+    let fields = [
+        "object.metadata.name",
+        "object.metadata.namespace",
+        "object.spec.size > 100 ? 'large' : 'small'",
+        "object.spec.key + '@' + object.spec.bucket",
+        "object.spec.size * 2",
+        "object.metadata.labels.app",
+        "has(object.spec.key)",
+        "object.spec.size / 10",
+        "object.metadata.labels.app == 'web' && object.spec.size > 1",
+        "size(object.metadata.name)",
+    ];
+    let json = object(150);
+    let ours: Vec<_> = fields.iter().map(|text| ours(text, &[("object", to_ours(&json))])).collect();
+    let programs: Vec<_> = fields.iter().map(|text| peer::Program::compile(text).unwrap()).collect();
+    let mut context = peer::Context::default();
+    context.add_variable_from_value("object", to_peer(&json));
+    compare("template of 10 fields", vec![
+        Contender::new("ours", || ours.iter().map(|run| run()).collect::<Vec<_>>()),
+        Contender::new("cel", || programs.iter().map(|p| p.execute(&context).unwrap()).collect::<Vec<_>>()),
+    ]);
+}
