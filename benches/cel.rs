@@ -33,10 +33,13 @@ fn env() -> cel::Env {
 fn compile() {
     let env = env();
     for (what, text) in [("parse, check, plan: scalar", SCALAR), ("parse, check, plan: filter", FILTER)] {
-        compare(what, vec![
-            Contender::new("ours", || env.program(&env.compile(text).unwrap()).unwrap()),
-            Contender::new("cel (parse only)", || peer::Program::compile(text).unwrap()),
-        ]);
+        compare(
+            what,
+            vec![
+                Contender::new("ours", || env.program(&env.compile(text).unwrap()).unwrap()),
+                Contender::new("cel (parse only)", || peer::Program::compile(text).unwrap()),
+            ],
+        );
     }
 }
 
@@ -87,10 +90,7 @@ fn scalar() {
     let mut context = peer::Context::default();
     context.add_variable_from_value("x", 7_i64);
     context.add_variable_from_value("name", "web-1");
-    compare("scalar", vec![
-        Contender::new("ours", run),
-        Contender::new("cel", || program.execute(&context).unwrap()),
-    ]);
+    compare("scalar", vec![Contender::new("ours", run), Contender::new("cel", || program.execute(&context).unwrap())]);
 }
 
 fn over_objects(what: &str, text: &str) {
@@ -99,10 +99,7 @@ fn over_objects(what: &str, text: &str) {
     let program = peer::Program::compile(text).unwrap();
     let mut context = peer::Context::default();
     context.add_variable_from_value("objects", to_peer(&objects));
-    compare(what, vec![
-        Contender::new("ours", run),
-        Contender::new("cel", || program.execute(&context).unwrap()),
-    ]);
+    compare(what, vec![Contender::new("ours", run), Contender::new("cel", || program.execute(&context).unwrap())]);
 }
 
 fn filter() {
@@ -132,8 +129,11 @@ fn template() {
     let programs: Vec<_> = fields.iter().map(|text| peer::Program::compile(text).unwrap()).collect();
     let mut context = peer::Context::default();
     context.add_variable_from_value("object", to_peer(&json));
-    compare("template of 10 fields", vec![
-        Contender::new("ours", || ours.iter().map(|run| run()).collect::<Vec<_>>()),
-        Contender::new("cel", || programs.iter().map(|p| p.execute(&context).unwrap()).collect::<Vec<_>>()),
-    ]);
+    compare(
+        "template of 10 fields",
+        vec![
+            Contender::new("ours", || ours.iter().map(|run| run()).collect::<Vec<_>>()),
+            Contender::new("cel", || programs.iter().map(|p| p.execute(&context).unwrap()).collect::<Vec<_>>()),
+        ],
+    );
 }

@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
                     let message = "a list is empty where nothing is selected, and never absent";
                     self.report(Diagnostic::error(path.field("optional"), message).help("leave `optional` out"));
                 }
-                Some(Target::Selector(self.selector(selector, &path.field("metadata").field("selector"))?))
+                Some(Target::Selector(self.selector(selector, &path.field("selector"))?))
             }
             (Some(_), Some(_)) => {
                 self.report(
