@@ -1,15 +1,31 @@
 //! The type checker: every node gets a type, every call its overloads, every name what it stands for.
 //!
+//! Its rules and words are cel-go's; what it adds is help (`did you mean ...?`). It reports all errors at once, in the order
+//! of their places.
+//!
 //! Absent: values beyond constants, evaluation.
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use crate::{
-    ast::{Ast, NodeId},
+    ast::{Ast, Kind, NodeId},
     env::Env,
-    source::Issues,
+    source::{Issue, Issues},
     types::Type,
     value::Value,
 };
+
+mod attributes;
+mod calls;
+mod homogeneous;
+mod names;
+mod report;
+mod unify;
+mod walk;
+
+use unify::{Ty, Types};
 
 /// A checked expression.
 #[derive(Clone, Debug)]
@@ -27,11 +43,11 @@ pub enum Reference {
     /// A variable (an identifier, or a select chain that names a dotted variable), by its full name. Local variables of
     /// comprehensions shadow; they have none.
     Variable(Arc<str>),
-    /// A constant or type name.
+    /// A constant or type name; of a struct literal, its type.
     Constant(Value),
     /// The candidate overloads of a call, by id; one when the arguments' types decide.
     Overloads(Vec<&'static str>),
-    /// A field of an object type: the key in the value's map.
+    /// A field of an object type, of a select or an optional select: the key in the value's map.
     Field(Arc<str>),
 }
 
@@ -45,26 +61,138 @@ pub struct AttributePath {
 }
 
 impl Checked {
-    /// The tree.
+    /// The tree. Names of functions and struct types in it are full names: `math.greatest(x)` is a call without receiver.
     pub fn ast(&self) -> &Arc<Ast> {
         &self.ast
     }
+
     /// The expression's type.
     pub fn result_type(&self) -> &Type {
-        &Type::Dyn
+        self.type_of(self.ast.root()).unwrap_or(&Type::Dyn)
     }
+
     /// A node's type.
-    pub fn type_of(&self, _node: NodeId) -> Option<&Type> {
-        None
+    pub fn type_of(&self, node: NodeId) -> Option<&Type> {
+        self.types.get(node.0 as usize)
     }
+
+    /// What a node refers to; nothing for operators' operands, literals, local variables.
+    pub fn reference(&self, node: NodeId) -> Option<&Reference> {
+        self.references.get(node.0 as usize)?.as_ref()
+    }
+
     /// Exactly the inputs that it reads, deduplicated, without those whose prefix is there.
     pub fn attributes(&self) -> Vec<AttributePath> {
-        vec![]
+        attributes::read_by(self)
+    }
+
+    /// The nodes that the root reaches, each once.
+    pub(crate) fn reachable(&self) -> Vec<NodeId> {
+        let mut seen = vec![false; self.ast.nodes().len()];
+        let mut open = vec![self.ast.root()];
+        let mut reached = vec![];
+        while let Some(id) = open.pop() {
+            match seen.get_mut(id.0 as usize) {
+                Some(seen @ false) => *seen = true,
+                _ => continue,
+            }
+            reached.push(id);
+            if let Some(node) = self.ast.node(id) {
+                node.kind.for_each_child(|child| open.push(child));
+            }
+        }
+        reached
     }
 }
 
-/// Checks `ast` in `env`.
-pub(crate) fn check(_env: &Env, ast: Ast) -> Result<Checked, Issues> {
-    let nodes = ast.nodes().len();
-    Ok(Checked { ast: Arc::new(ast), types: vec![Type::Dyn; nodes], references: vec![None; nodes] })
+struct Checker<'a> {
+    env: &'a Env,
+    ast: Arc<Ast>,
+    types: Types,
+    /// By node id.
+    found: Vec<Option<Ty>>,
+    /// By node id.
+    references: Vec<Option<Reference>>,
+    /// The types of local variables by name, the innermost last.
+    locals: HashMap<Arc<str>, Vec<Ty>>,
+    /// The first parts of dotted names that the environment declares.
+    dotted: HashSet<Arc<str>>,
+    tasks: Vec<walk::Task>,
+    /// The full names of functions whose name in the text is another or has a namespace for a receiver.
+    renamed: HashMap<NodeId, Arc<str>>,
+    /// The full names of the types of struct literals.
+    structs: Vec<(NodeId, Arc<str>)>,
+    issues: Vec<Issue>,
+    overflow_reported: bool,
 }
+
+/// Checks `ast` in `env`.
+pub(crate) fn check(env: &Env, ast: Ast) -> Result<Checked, Issues> {
+    let (nodes, root) = (ast.nodes().len(), ast.root());
+    let mut checker = Checker {
+        env,
+        ast: Arc::new(ast),
+        types: Types::new(),
+        found: vec![None; nodes],
+        references: vec![None; nodes],
+        locals: HashMap::new(),
+        dotted: names::dotted_roots(env),
+        tasks: vec![],
+        renamed: HashMap::new(),
+        structs: vec![],
+        issues: vec![],
+        overflow_reported: false,
+    };
+    checker.walk(root);
+    let Checker { ast, mut types, found, references, renamed, structs, issues, .. } = checker;
+    if !issues.is_empty() {
+        return Err(Issues::sorted(issues));
+    }
+    let types = found.into_iter().map(|ty| types.finish(ty.unwrap_or(Ty::DYN))).collect();
+    let checked = Checked { ast: full_names(ast, renamed, structs), types, references };
+    let issues = validate(env, &checked);
+    if issues.is_empty() { Ok(checked) } else { Err(Issues::sorted(issues)) }
+}
+
+fn full_names(mut ast: Arc<Ast>, renamed: HashMap<NodeId, Arc<str>>, structs: Vec<(NodeId, Arc<str>)>) -> Arc<Ast> {
+    if renamed.is_empty() && structs.is_empty() {
+        return ast;
+    }
+    let nodes = &mut Arc::make_mut(&mut ast).nodes;
+    for (id, full) in renamed {
+        if let Some(Kind::Call { target, function, .. }) = nodes.get_mut(id.0 as usize).map(|node| &mut node.kind) {
+            *target = None;
+            *function = full;
+        }
+    }
+    for (id, full) in structs {
+        if let Some(Kind::Struct { name, .. }) = nodes.get_mut(id.0 as usize).map(|node| &mut node.kind) {
+            *name = full;
+        }
+    }
+    ast
+}
+
+/// What is wrong with literals whose types are right.
+fn validate(env: &Env, checked: &Checked) -> Vec<Issue> {
+    let mut issues = vec![];
+    let validators = env.validators();
+    if validators.is_empty() && !env.options().homogeneous_aggregates {
+        return issues;
+    }
+    let reachable = checked.reachable();
+    for &id in &reachable {
+        if let Some(Kind::Call { function, .. }) = checked.ast.node(id).map(|node| &node.kind) {
+            for (_, validator) in validators.iter().filter(|(name, _)| *name == &**function) {
+                validator(checked, id, &mut issues);
+            }
+        }
+    }
+    if env.options().homogeneous_aggregates {
+        homogeneous::validate(checked, &mut issues);
+    }
+    issues
+}
+
+#[cfg(test)]
+mod tests;

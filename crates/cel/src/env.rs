@@ -160,6 +160,15 @@ impl Env {
         &self.0.container
     }
 
+    /// The numbers of arguments that macros of that name and form take.
+    pub(crate) fn macro_arguments(&self, name: &str, receiver: bool) -> Vec<usize> {
+        self.0.tables.macros.arguments(name, receiver)
+    }
+
+    pub(crate) fn macro_names(&self, receiver: bool) -> impl Iterator<Item = &'static str> {
+        self.0.tables.macros.names(receiver)
+    }
+
     pub(crate) fn options(&self) -> Options {
         self.0.options
     }

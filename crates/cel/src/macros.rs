@@ -210,4 +210,16 @@ impl MacroTable {
             |wanted: Option<usize>| named.iter().find(|m| m.receiver == receiver && m.arguments == wanted).copied();
         fits(Some(arguments)).or_else(|| fits(None))
     }
+
+    /// The numbers of arguments that macros of that name and form take, in order; none if there is no such macro.
+    pub(crate) fn arguments(&self, name: &str, receiver: bool) -> Vec<usize> {
+        let named = self.0.get(name).into_iter().flatten().filter(|m| m.receiver == receiver);
+        let mut arguments: Vec<usize> = named.filter_map(|m| m.arguments).collect();
+        arguments.sort_unstable();
+        arguments
+    }
+
+    pub(crate) fn names(&self, receiver: bool) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.iter().filter(move |(_, named)| named.iter().any(|m| m.receiver == receiver)).map(|(name, _)| *name)
+    }
 }

@@ -1,0 +1,85 @@
+//! Which overloads a call means.
+//!
+//! Absent: arguments' own types (walk).
+use super::{Checker, Reference, unify::Ty};
+use crate::{
+    ast::{Kind, NodeId},
+    library::Function,
+};
+
+impl Checker<'_> {
+    /// Settles a call whose arguments have their types. Its result's type, or the error type.
+    pub(super) fn call(&mut self, id: NodeId) -> Ty {
+        let Some(Kind::Call { target, function: name, args, name_span }) = self.ast.node(id).map(|n| n.kind.clone())
+        else {
+            return Ty::ERROR;
+        };
+        let (target, function) = match self.renamed.get(&id) {
+            // `math.greatest(x)`: the receiver is a part of the name.
+            Some(full) => (None, self.env.function(full).cloned()),
+            None => (target, self.function(&name).cloned()),
+        };
+        let Some(function) = function else {
+            let help = self.help_for_function(&name, target.is_some(), args.len());
+            self.undeclared(id, name_span, &name, help);
+            return Ty::ERROR;
+        };
+        let operands: Vec<NodeId> = target.into_iter().chain(args).collect();
+        if matches!(&*name, "_&&_" | "_||_") {
+            return self.logic(id, &function, &operands);
+        }
+        if target.is_none() && name != function.name {
+            self.renamed.insert(id, function.name.clone());
+        }
+        let types: Vec<Ty> = operands.iter().map(|operand| self.type_of(*operand)).collect();
+        self.resolve(id, &function, &types, target.is_some())
+    }
+
+    /// Both sides of `&&` and `||` are looked at, each with an error of its own.
+    fn logic(&mut self, id: NodeId, function: &Function, operands: &[NodeId]) -> Ty {
+        let mut result = Ty::BOOL;
+        for operand in operands {
+            let ty = self.type_of(*operand);
+            if !self.types.assignable(ty, Ty::BOOL) {
+                self.mismatch(*operand, Ty::BOOL, ty);
+                result = Ty::ERROR;
+            }
+        }
+        let overloads = function.overloads.iter().map(|overload| overload.id).collect();
+        self.refer(id, Reference::Overloads(overloads));
+        result
+    }
+
+    fn resolve(&mut self, id: NodeId, function: &Function, args: &[Ty], member: bool) -> Ty {
+        let mut fitting = vec![];
+        let mut result: Option<Ty> = None;
+        for overload in &function.overloads {
+            if overload.member != member || overload.params.len() != args.len() {
+                continue;
+            }
+            let mut names = vec![];
+            let params: Vec<Ty> = overload.params.iter().map(|param| self.types.declared(param, &mut names)).collect();
+            if !self.types.all_assignable(args, &params) {
+                continue;
+            }
+            fitting.push(overload.id);
+            let declared = self.types.declared(&overload.result, &mut names);
+            let this = self.types.substitute(declared, false);
+            result = match result {
+                None => Some(this),
+                Some(before) if before == this || before == Ty::DYN => Some(before),
+                Some(_) => Some(Ty::DYN),
+            };
+        }
+        match result {
+            Some(result) => {
+                self.refer(id, Reference::Overloads(fitting));
+                result
+            }
+            None => {
+                self.no_overload(id, function, args, member);
+                Ty::ERROR
+            }
+        }
+    }
+}

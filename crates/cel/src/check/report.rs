@@ -1,0 +1,136 @@
+//! Check errors in cel-go's words, and what to do about them.
+//!
+//! Absent: when they occur (walk, calls).
+use super::{Checker, unify::Ty};
+use crate::{
+    ast::{Kind, NodeId},
+    library::Function,
+    source::{Issue, Span},
+};
+
+/// Signatures shown when none fits.
+const MAX_SIGNATURES: usize = 4;
+
+impl Checker<'_> {
+    pub(super) fn report(&mut self, span: Span, at: u32, message: String, help: Option<String>) {
+        // Some more than are shown, since they are sorted by place after this.
+        if self.issues.len() < 10 * crate::limits::MAX_ISSUES {
+            self.issues.push(Issue { span, at: Some(at), message, help });
+        }
+    }
+
+    pub(super) fn report_at(&mut self, id: NodeId, message: String, help: Option<String>) {
+        let (span, at) = self.ast.node(id).map_or((Span::default(), 0), |node| (node.span, node.at));
+        self.report(span, at, message, help);
+    }
+
+    pub(super) fn shown(&mut self, ty: Ty) -> String {
+        self.types.finish(ty).to_string()
+    }
+
+    /// `span` is the name's own text.
+    pub(super) fn undeclared(&mut self, id: NodeId, span: Span, name: &str, help: Option<String>) {
+        let at = self.ast.node(id).map_or(span.start, |node| node.at);
+        let message = format!("undeclared reference to '{name}' (in container '{}')", self.env.container());
+        self.report(span, at, message, help);
+    }
+
+    pub(super) fn mismatch(&mut self, id: NodeId, expected: Ty, found: Ty) {
+        let message = format!("expected type '{}' but found '{}'", self.shown(expected), self.shown(found));
+        self.report_at(id, message, None);
+    }
+
+    pub(super) fn undefined_field(&mut self, id: NodeId, span: Span, at: Option<u32>, object: &str, field: &str) {
+        let names = self.env.provider().map(|provider| provider.field_names(object)).unwrap_or_default();
+        let help = nearest(field, names.iter().map(|name| &**name)).map(|near| format!("did you mean `{near}`?"));
+        let at = at.or_else(|| self.ast.node(id).map(|node| node.at)).unwrap_or(span.start);
+        self.report(span, at, format!("undefined field '{field}'"), help);
+    }
+
+    pub(super) fn no_overload(&mut self, id: NodeId, function: &Function, args: &[Ty], member: bool) {
+        let mut shown: Vec<String> = args.iter().map(|ty| self.shown(*ty)).collect();
+        let receiver = if member && !shown.is_empty() { format!("{}.", shown.remove(0)) } else { String::new() };
+        let message =
+            format!("found no matching overload for '{}' applied to '{receiver}({})'", function.name, shown.join(", "));
+        let help = self.help_for_call(id, function, args, member);
+        self.report_at(id, message, help);
+    }
+
+    fn help_for_call(&self, id: NodeId, function: &Function, args: &[Ty], member: bool) -> Option<String> {
+        if args.contains(&Ty::ERROR) {
+            return None;
+        }
+        let of_form = function.overloads.iter().filter(|overload| overload.member == member);
+        let signatures: Vec<String> = of_form.map(|overload| signature(function, overload)).collect();
+        if signatures.is_empty() {
+            let form = if member { "function, not a method" } else { "method, not a function" };
+            return Some(format!("`{}` is a {form}", function.name));
+        }
+        let is_operator = matches!(
+            self.ast.node(id).map(|node| &node.kind),
+            Some(Kind::Call { function, .. }) if function.starts_with(['_', '@', '!', '-'])
+        );
+        (!is_operator && signatures.len() <= MAX_SIGNATURES).then(|| format!("it is {}", signatures.join(" or ")))
+    }
+
+    pub(super) fn help_for_name(&self, name: &str) -> Option<String> {
+        let locals = self.locals.iter().filter(|(_, types)| !types.is_empty()).map(|(name, _)| &**name);
+        let variables = self.env.variables().map(|(name, _)| name);
+        let visible = locals.chain(variables).filter(|known| !known.starts_with(['@', '#']));
+        nearest(name, visible).map(|near| format!("did you mean `{near}`?"))
+    }
+
+    /// Help for an unknown function or method, which may be a macro with too few or too many arguments.
+    pub(super) fn help_for_function(&self, name: &str, member: bool, arguments: usize) -> Option<String> {
+        let taken = self.env.macro_arguments(name, member);
+        if !taken.is_empty() {
+            let taken: Vec<String> = taken.iter().map(usize::to_string).collect();
+            let plural = if taken == ["1"] { "" } else { "s" };
+            return Some(format!("the macro `{name}` takes {} argument{plural}, not {arguments}", taken.join(" or ")));
+        }
+        let functions = self.env.functions().filter(|f| f.overloads.iter().any(|o| o.member == member));
+        let functions = functions.map(|f| &*f.name).filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let macros: Vec<&str> = self.env.macro_names(member).collect();
+        nearest(name, functions.chain(macros)).map(|near| format!("did you mean `{near}`?"))
+    }
+}
+
+fn signature(function: &Function, overload: &crate::library::Overload) -> String {
+    let mut params: Vec<String> = overload.params.iter().map(ToString::to_string).collect();
+    let receiver = if overload.member && !params.is_empty() { format!("{}.", params.remove(0)) } else { String::new() };
+    format!("`{receiver}{}({}) -> {}`", function.name, params.join(", "), overload.result)
+}
+
+/// The name that was probably meant: at most a third of it is mistyped. Ties go to the first in the alphabet.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let longest = name.chars().count();
+    if longest > 64 {
+        return None;
+    }
+    let allowed = (longest / 3).max(1);
+    known
+        .filter(|known| known.len().abs_diff(name.len()) <= allowed * 4 && *known != name)
+        .map(|known| {
+            let same_letters = known.eq_ignore_ascii_case(name);
+            (if same_letters { 0 } else { strsim::damerau_levenshtein(name, known) }, known)
+        })
+        .filter(|(distance, _)| *distance <= allowed && *distance < longest)
+        .min()
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_name_is_a_likely_one() {
+        let known = ["size", "spec", "status", "metadata"];
+        let near = |name| nearest(name, known.into_iter());
+        assert_eq!(near("sizze"), Some("size"));
+        assert_eq!(near("Spec"), Some("spec"));
+        assert_eq!(near("metdata"), Some("metadata"));
+        assert_eq!(near("x"), None);
+        assert_eq!(near("replicas"), None);
+    }
+}

@@ -1,0 +1,508 @@
+//! Types while checking: interned, so that equality is one comparison and a deep type is stored once, with variables
+//! for what is not known yet.
+//!
+//! The rules are cel-go's `checker/types.go`. Work and sizes are bounded: a chain of macros can double a type at each link,
+//! and variables can hide how deep one is.
+//!
+//! Absent: expressions, messages.
+use std::{collections::HashMap, sync::Arc};
+
+use crate::{
+    limits::{MAX_TYPE_DEPTH, MAX_TYPE_SIZE},
+    types::Type,
+};
+
+/// An interned type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Ty(u32);
+
+/// A type's outermost layer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Shape {
+    Dyn,
+    Error,
+    Null,
+    Bool,
+    Int,
+    Uint,
+    Double,
+    String,
+    Bytes,
+    Timestamp,
+    Duration,
+    Wrapper(Ty),
+    List(Ty),
+    Map(Ty, Ty),
+    Optional(Ty),
+    Type(Ty),
+    Object(Arc<str>),
+    Opaque(Arc<str>, Arc<[Ty]>),
+    /// Not known yet, or known from `bindings`.
+    Var(u32),
+}
+
+/// The simple types stand at fixed places.
+const SIMPLE: [Shape; 11] = [
+    Shape::Dyn,
+    Shape::Error,
+    Shape::Null,
+    Shape::Bool,
+    Shape::Int,
+    Shape::Uint,
+    Shape::Double,
+    Shape::String,
+    Shape::Bytes,
+    Shape::Timestamp,
+    Shape::Duration,
+];
+
+impl Ty {
+    pub(super) const DYN: Ty = Ty(0);
+    pub(super) const ERROR: Ty = Ty(1);
+    pub(super) const NULL: Ty = Ty(2);
+    pub(super) const BOOL: Ty = Ty(3);
+    pub(super) const INT: Ty = Ty(4);
+    pub(super) const UINT: Ty = Ty(5);
+    pub(super) const DOUBLE: Ty = Ty(6);
+    pub(super) const STRING: Ty = Ty(7);
+    pub(super) const BYTES: Ty = Ty(8);
+    const TIMESTAMP: Ty = Ty(9);
+    const DURATION: Ty = Ty(10);
+
+    pub(super) fn is_dyn_or_error(self) -> bool {
+        matches!(self, Ty::DYN | Ty::ERROR)
+    }
+}
+
+struct Entry {
+    shape: Shape,
+    has_vars: bool,
+    depth: usize,
+    /// Parts when written out.
+    size: usize,
+    /// The finished form, made when first asked for.
+    finished: Option<Type>,
+}
+
+/// All types of one check.
+pub(super) struct Types {
+    entries: Vec<Entry>,
+    index: HashMap<Shape, Ty>,
+    /// By variable.
+    bindings: Vec<Option<Ty>>,
+    /// What bindings were before, to undo a failed attempt.
+    trail: Vec<(u32, Option<Ty>)>,
+    /// Steps of comparing and substituting that are left.
+    fuel: u32,
+    /// A type grew beyond the limits, or the fuel is used up.
+    overflowed: bool,
+}
+
+/// Steps of work on types for one expression: 100 for each character of the longest one.
+const FUEL: u32 = 10_000_000;
+
+/// Levels that comparing and substituting may descend: a type, and one more type that a variable in it stands for.
+const MAX_DESCENT: usize = 2 * MAX_TYPE_DEPTH;
+
+impl Types {
+    pub(super) fn new() -> Types {
+        let mut types = Types {
+            entries: vec![],
+            index: HashMap::new(),
+            bindings: vec![],
+            trail: vec![],
+            fuel: FUEL,
+            overflowed: false,
+        };
+        for shape in SIMPLE {
+            types.intern(shape);
+        }
+        types
+    }
+
+    /// Whether a limit was met since the last call.
+    pub(super) fn take_overflow(&mut self) -> bool {
+        std::mem::take(&mut self.overflowed)
+    }
+
+    pub(super) fn shape(&self, ty: Ty) -> &Shape {
+        self.entries.get(ty.0 as usize).map_or(&Shape::Dyn, |entry| &entry.shape)
+    }
+
+    pub(super) fn intern(&mut self, shape: Shape) -> Ty {
+        if let Some(ty) = self.index.get(&shape) {
+            return *ty;
+        }
+        let (mut has_vars, mut depth, mut size) = (matches!(shape, Shape::Var(_)), 0, 0usize);
+        let mut part = |ty: &Ty| {
+            if let Some(entry) = self.entries.get(ty.0 as usize) {
+                has_vars |= entry.has_vars;
+                depth = depth.max(entry.depth);
+                size = size.saturating_add(entry.size);
+            }
+        };
+        match &shape {
+            Shape::Wrapper(ty) | Shape::List(ty) | Shape::Optional(ty) | Shape::Type(ty) => part(ty),
+            Shape::Map(key, value) => [key, value].into_iter().for_each(part),
+            Shape::Opaque(_, params) => params.iter().for_each(part),
+            _ => {}
+        }
+        if depth >= MAX_TYPE_DEPTH || size >= MAX_TYPE_SIZE {
+            self.overflowed = true;
+            return Ty::ERROR;
+        }
+        let ty = Ty(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
+        self.index.insert(shape.clone(), ty);
+        self.entries.push(Entry { shape, has_vars, depth: depth + 1, size: size + 1, finished: None });
+        ty
+    }
+
+    pub(super) fn list(&mut self, element: Ty) -> Ty {
+        self.intern(Shape::List(element))
+    }
+
+    pub(super) fn map(&mut self, key: Ty, value: Ty) -> Ty {
+        self.intern(Shape::Map(key, value))
+    }
+
+    pub(super) fn optional(&mut self, inner: Ty) -> Ty {
+        self.intern(Shape::Optional(inner))
+    }
+
+    /// A variable that nothing is known of.
+    pub(super) fn fresh(&mut self) -> Ty {
+        let var = u32::try_from(self.bindings.len()).unwrap_or(u32::MAX);
+        self.bindings.push(None);
+        self.intern(Shape::Var(var))
+    }
+
+    /// A declared type; each of its parameters is one of `params`, to which new ones are added.
+    pub(super) fn declared(&mut self, ty: &Type, params: &mut Vec<(Arc<str>, Ty)>) -> Ty {
+        self.declared_at(ty, params, 0)
+    }
+
+    fn declared_at(&mut self, ty: &Type, params: &mut Vec<(Arc<str>, Ty)>, depth: usize) -> Ty {
+        if depth > MAX_TYPE_DEPTH {
+            self.overflowed = true;
+            return Ty::ERROR;
+        }
+        let depth = depth + 1;
+        let shape = match ty {
+            Type::Dyn => return Ty::DYN,
+            Type::Error => return Ty::ERROR,
+            Type::Null => return Ty::NULL,
+            Type::Bool => return Ty::BOOL,
+            Type::Int => return Ty::INT,
+            Type::Uint => return Ty::UINT,
+            Type::Double => return Ty::DOUBLE,
+            Type::String => return Ty::STRING,
+            Type::Bytes => return Ty::BYTES,
+            Type::Timestamp => return Ty::TIMESTAMP,
+            Type::Duration => return Ty::DURATION,
+            Type::Wrapper(inner) => Shape::Wrapper(self.declared_at(inner, params, depth)),
+            Type::List(inner) => Shape::List(self.declared_at(inner, params, depth)),
+            Type::Map(entry) => {
+                let key = self.declared_at(&entry.0, params, depth);
+                Shape::Map(key, self.declared_at(&entry.1, params, depth))
+            }
+            Type::Optional(inner) => Shape::Optional(self.declared_at(inner, params, depth)),
+            Type::Type(inner) => Shape::Type(self.declared_at(inner, params, depth)),
+            Type::Object(name) => Shape::Object(name.clone()),
+            Type::Opaque(name, parameters) => {
+                let parameters = parameters.iter().map(|ty| self.declared_at(ty, params, depth)).collect();
+                Shape::Opaque(name.clone(), parameters)
+            }
+            Type::Param(name) => {
+                if let Some((_, known)) = params.iter().find(|(known, _)| known == name) {
+                    return *known;
+                }
+                let new = self.fresh();
+                params.push((name.clone(), new));
+                return new;
+            }
+        };
+        self.intern(shape)
+    }
+
+    /// `ty` with what is known of its variables put in; unknown ones stay, or become `dyn`.
+    pub(super) fn substitute(&mut self, ty: Ty, unknown_to_dyn: bool) -> Ty {
+        if self.has_vars(ty) { self.substitute_at(ty, unknown_to_dyn, &mut HashMap::new(), 0) } else { ty }
+    }
+
+    fn has_vars(&self, ty: Ty) -> bool {
+        self.entries.get(ty.0 as usize).is_some_and(|entry| entry.has_vars)
+    }
+
+    fn substitute_at(&mut self, ty: Ty, to_dyn: bool, done: &mut HashMap<Ty, Ty>, depth: usize) -> Ty {
+        if !self.has_vars(ty) {
+            return ty;
+        }
+        if let Some(known) = done.get(&ty) {
+            return *known;
+        }
+        if !self.step(depth) {
+            return Ty::ERROR;
+        }
+        let depth = depth + 1;
+        let result = match self.shape(ty).clone() {
+            Shape::Var(var) => match self.binding(var) {
+                Some(bound) => self.substitute_at(bound, to_dyn, done, depth),
+                None if to_dyn => Ty::DYN,
+                None => ty,
+            },
+            Shape::Wrapper(inner) => {
+                let inner = self.substitute_at(inner, to_dyn, done, depth);
+                self.intern(Shape::Wrapper(inner))
+            }
+            Shape::List(inner) => {
+                let inner = self.substitute_at(inner, to_dyn, done, depth);
+                self.list(inner)
+            }
+            Shape::Optional(inner) => {
+                let inner = self.substitute_at(inner, to_dyn, done, depth);
+                self.optional(inner)
+            }
+            Shape::Type(inner) => {
+                let inner = self.substitute_at(inner, to_dyn, done, depth);
+                self.intern(Shape::Type(inner))
+            }
+            Shape::Map(key, value) => {
+                let key = self.substitute_at(key, to_dyn, done, depth);
+                let value = self.substitute_at(value, to_dyn, done, depth);
+                self.map(key, value)
+            }
+            Shape::Opaque(name, params) => {
+                let params = params.iter().map(|param| self.substitute_at(*param, to_dyn, done, depth)).collect();
+                self.intern(Shape::Opaque(name, params))
+            }
+            _ => ty,
+        };
+        done.insert(ty, result);
+        result
+    }
+
+    fn binding(&self, var: u32) -> Option<Ty> {
+        self.bindings.get(var as usize).copied().flatten()
+    }
+
+    /// One step of work at `depth`; false when there is no more to be had.
+    fn step(&mut self, depth: usize) -> bool {
+        if self.fuel == 0 || depth > MAX_DESCENT {
+            self.overflowed = true;
+            return false;
+        }
+        self.fuel -= 1;
+        true
+    }
+
+    /// Whether `from` fits `to`, and then what that tells of variables is kept.
+    pub(super) fn assignable(&mut self, to: Ty, from: Ty) -> bool {
+        self.all_assignable(&[to], &[from])
+    }
+
+    /// The same for lists of types, all or none.
+    pub(super) fn all_assignable(&mut self, to: &[Ty], from: &[Ty]) -> bool {
+        self.trail.clear();
+        let fit = to.len() == from.len() && to.iter().zip(from).all(|(to, from)| self.fits(*to, *from, 0));
+        if !fit {
+            while let Some((var, before)) = self.trail.pop() {
+                if let Some(binding) = self.bindings.get_mut(var as usize) {
+                    *binding = before;
+                }
+            }
+        }
+        fit
+    }
+
+    fn fits(&mut self, one: Ty, two: Ty, depth: usize) -> bool {
+        if one == two {
+            return true;
+        }
+        if !self.step(depth) {
+            return false;
+        }
+        let depth = depth + 1;
+        if let Shape::Var(var) = *self.shape(two)
+            && let Some(decided) = self.fits_var(one, two, var, depth)
+        {
+            return decided;
+        }
+        if let Shape::Var(var) = *self.shape(one)
+            && let Some(decided) = self.fits_var(two, one, var, depth)
+        {
+            return decided;
+        }
+        if one.is_dyn_or_error() || two.is_dyn_or_error() {
+            return true;
+        }
+        match (self.shape(one).clone(), self.shape(two).clone()) {
+            (Shape::Null, other) | (other, Shape::Null) => matches!(
+                other,
+                Shape::Null
+                    | Shape::Wrapper(_)
+                    | Shape::Object(_)
+                    | Shape::Opaque(..)
+                    | Shape::Optional(_)
+                    | Shape::Timestamp
+                    | Shape::Duration
+            ),
+            (Shape::Wrapper(one), Shape::Wrapper(two)) => self.fits(one, two, depth),
+            (Shape::Wrapper(one), _) => self.fits(one, two, depth),
+            (_, Shape::Wrapper(two)) => self.fits(one, two, depth),
+            (Shape::Type(_), Shape::Type(_)) => true,
+            (Shape::List(one), Shape::List(two)) | (Shape::Optional(one), Shape::Optional(two)) => {
+                self.fits(one, two, depth)
+            }
+            (Shape::Map(key, value), Shape::Map(other_key, other_value)) => {
+                self.fits(key, other_key, depth) && self.fits(value, other_value, depth)
+            }
+            (Shape::Opaque(name, params), Shape::Opaque(other_name, other_params)) => {
+                name == other_name
+                    && params.len() == other_params.len()
+                    && params.iter().zip(other_params.iter()).all(|(one, two)| self.fits(*one, *two, depth))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `ty` fits the variable `var` (which is `var_ty`); `None` if neither of the two can tell.
+    fn fits_var(&mut self, ty: Ty, var_ty: Ty, var: u32, depth: usize) -> Option<bool> {
+        match self.binding(var) {
+            Some(bound) => {
+                if ty == bound {
+                    return Some(true);
+                }
+                if !self.fits(ty, bound, depth) {
+                    return Some(false);
+                }
+                let general = self.most_general(ty, bound);
+                if !self.occurs(var_ty, general) {
+                    self.bind(var, general);
+                }
+                Some(true)
+            }
+            None if self.occurs(var_ty, ty) => None,
+            None => {
+                self.bind(var, ty);
+                Some(true)
+            }
+        }
+    }
+
+    fn bind(&mut self, var: u32, ty: Ty) {
+        if let Some(binding) = self.bindings.get_mut(var as usize) {
+            self.trail.push((var, *binding));
+            *binding = Some(ty);
+        }
+    }
+
+    /// Whether `var` is in `ty`, bindings followed.
+    fn occurs(&mut self, var: Ty, ty: Ty) -> bool {
+        let mut seen: Vec<Ty> = vec![];
+        let mut open = vec![ty];
+        while let Some(ty) = open.pop() {
+            if ty == var {
+                return true;
+            }
+            if !self.has_vars(ty) || seen.contains(&ty) {
+                continue;
+            }
+            seen.push(ty);
+            if !self.step(0) {
+                return true;
+            }
+            match self.shape(ty) {
+                Shape::Var(bound) => open.extend(self.binding(*bound)),
+                Shape::Wrapper(inner) | Shape::List(inner) | Shape::Optional(inner) | Shape::Type(inner) => {
+                    open.push(*inner);
+                }
+                Shape::Map(key, value) => open.extend([*key, *value]),
+                Shape::Opaque(_, params) => open.extend(params.iter()),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// The less specific of two types that fit each other.
+    pub(super) fn most_general(&mut self, one: Ty, two: Ty) -> Ty {
+        if self.is_equal_or_less_specific(one, two, 0) { one } else { two }
+    }
+
+    fn is_equal_or_less_specific(&mut self, one: Ty, two: Ty, depth: usize) -> bool {
+        if one == two {
+            return true;
+        }
+        if !self.step(depth) {
+            return true;
+        }
+        let depth = depth + 1;
+        match (self.shape(one).clone(), self.shape(two).clone()) {
+            (Shape::Dyn | Shape::Var(_), _) => true,
+            (_, Shape::Dyn | Shape::Var(_)) => false,
+            (Shape::Wrapper(one), Shape::Wrapper(two)) => self.is_equal_or_less_specific(one, two, depth),
+            (Shape::Wrapper(one), _) => one == two,
+            (_, Shape::Wrapper(two)) => one == two,
+            (Shape::List(one), Shape::List(two)) | (Shape::Optional(one), Shape::Optional(two)) => {
+                self.is_equal_or_less_specific(one, two, depth)
+            }
+            (Shape::Map(key, value), Shape::Map(other_key, other_value)) => {
+                self.is_equal_or_less_specific(key, other_key, depth)
+                    && self.is_equal_or_less_specific(value, other_value, depth)
+            }
+            (Shape::Opaque(name, params), Shape::Opaque(other_name, other_params)) => {
+                name == other_name
+                    && params.len() == other_params.len()
+                    && params
+                        .iter()
+                        .zip(other_params.iter())
+                        .all(|(one, two)| self.is_equal_or_less_specific(*one, *two, depth))
+            }
+            (Shape::Type(_), Shape::Type(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// The finished type: unknown variables are `dyn`. Types share their parts.
+    pub(super) fn finish(&mut self, ty: Ty) -> Type {
+        let ty = self.substitute(ty, true);
+        self.finished(ty)
+    }
+
+    /// Of a type without variables; its depth is bounded by [`MAX_TYPE_DEPTH`].
+    fn finished(&mut self, ty: Ty) -> Type {
+        if let Some(finished) = self.entries.get(ty.0 as usize).and_then(|entry| entry.finished.clone()) {
+            return finished;
+        }
+        let finished = match self.shape(ty).clone() {
+            Shape::Dyn | Shape::Var(_) => Type::Dyn,
+            Shape::Error => Type::Error,
+            Shape::Null => Type::Null,
+            Shape::Bool => Type::Bool,
+            Shape::Int => Type::Int,
+            Shape::Uint => Type::Uint,
+            Shape::Double => Type::Double,
+            Shape::String => Type::String,
+            Shape::Bytes => Type::Bytes,
+            Shape::Timestamp => Type::Timestamp,
+            Shape::Duration => Type::Duration,
+            Shape::Wrapper(inner) => Type::Wrapper(self.finished(inner).into()),
+            Shape::List(inner) => Type::list(self.finished(inner)),
+            Shape::Map(key, value) => {
+                let key = self.finished(key);
+                Type::map(key, self.finished(value))
+            }
+            Shape::Optional(inner) => Type::optional(self.finished(inner)),
+            Shape::Type(inner) => Type::type_of(self.finished(inner)),
+            Shape::Object(name) => Type::Object(name),
+            Shape::Opaque(name, params) => {
+                let params: Vec<Type> = params.iter().map(|param| self.finished(*param)).collect();
+                Type::Opaque(name, params.into())
+            }
+        };
+        if let Some(entry) = self.entries.get_mut(ty.0 as usize) {
+            entry.finished = Some(finished.clone());
+        }
+        finished
+    }
+}
