@@ -82,7 +82,7 @@ fn types_are_deduced() {
     has_type("object.items.map(i, i.size)", "list(int)");
     has_type("object.items.filter(i, i.size > 1)[0].name", "string");
     has_type("[].map(x, x)[0].foo", "dyn");
-    has_type("w == null ? 1 : w", "int");
+    has_type("w == null ? 1 : w", "wrapper(int)");
     has_type("true ? 1 : n", "int");
     has_type("optional.of(1).optMap(v, [v])", "optional_type(list(int))");
     has_type("object.?spec.name", "optional_type(string)");
