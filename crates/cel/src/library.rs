@@ -20,11 +20,14 @@ pub(crate) mod cost;
 mod encoders;
 mod kubernetes;
 mod lists;
+mod math;
+mod network;
 mod operators;
 mod optional;
 pub(crate) mod regex;
 mod sets;
 pub(crate) mod standard;
+mod strings;
 mod time;
 
 /// The standard library: operators, conversions, `size`, `matches`, time.
@@ -40,6 +43,21 @@ pub fn optionals() -> Library {
 /// cel-go's list functions: `slice`, `flatten`, `sort`, `distinct`, `reverse`, `lists.range`.
 pub fn lists() -> Library {
     lists::library()
+}
+
+/// cel-go's string functions in their newest version: `split`, `replace`, `format`, ...
+pub fn strings() -> Library {
+    strings::library()
+}
+
+/// `math.greatest`, `math.round`, `math.bitAnd`, ...
+pub fn math() -> Library {
+    math::library()
+}
+
+/// `ip('10.0.0.1')`, `cidr('10.0.0.0/8')`.
+pub fn network() -> Library {
+    network::library()
 }
 
 /// `sets.contains`, `sets.equivalent`, `sets.intersects`.
