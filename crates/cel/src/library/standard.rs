@@ -36,7 +36,6 @@ fn type_names() -> Vec<(Arc<str>, Type, Value)> {
         ("bool", Type::Bool),
         ("bytes", Type::Bytes),
         ("double", Type::Double),
-        ("dyn", Type::Dyn),
         ("google.protobuf.Duration", Type::Duration),
         ("google.protobuf.Timestamp", Type::Timestamp),
         ("int", Type::Int),

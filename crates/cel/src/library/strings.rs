@@ -323,10 +323,10 @@ fn last_index_of<const STRICT: bool>(args: &[Value]) -> Result<Value, Halt> {
         return Ok(Value::Int(-1));
     }
     let end = offset_of(text, from).unwrap_or(text.len()).saturating_add(part.len()).min(text.len());
-    // The part may end inside a character, where it cannot match.
-    let end = (end..=text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+    // Where the part would end inside a character, it does not match there.
+    let end = (0..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     let found = text.get(..end).and_then(|head| head.rfind(&**part)).map(|at| position_of(text, at));
-    Ok(Value::Int(found.filter(|at| *at <= from).unwrap_or(-1)))
+    Ok(Value::Int(found.unwrap_or(-1)))
 }
 
 fn join(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
