@@ -188,7 +188,7 @@ pub(super) fn number(schema: &Structural, value: &Value) -> Option<Value> {
 
 /// The integer that a double is.
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
-fn integral(number: f64) -> Option<i64> {
+pub(super) fn integral(number: f64) -> Option<i64> {
     // 2^63: the first double past the integers.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     (number.fract() == 0.0 && (-LIMIT..LIMIT).contains(&number)).then_some(number as i64)

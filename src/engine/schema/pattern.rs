@@ -7,6 +7,7 @@ use std::{fmt, sync::Arc};
 #[derive(Clone)]
 pub struct Pattern {
     text: Arc<str>,
+    compiled: cel::pattern::Pattern,
 }
 
 impl Pattern {
@@ -15,7 +16,7 @@ impl Pattern {
     /// # Errors
     /// Why it is no pattern.
     pub fn new(text: &str) -> Result<Pattern, String> {
-        Ok(Pattern { text: text.into() })
+        Ok(Pattern { text: text.into(), compiled: cel::pattern::Pattern::new(text)? })
     }
 
     /// As the author wrote it.
@@ -24,8 +25,8 @@ impl Pattern {
     }
 
     /// Whether it is found anywhere in `text`.
-    pub fn is_match(&self, _text: &str) -> bool {
-        true
+    pub fn is_match(&self, text: &str) -> bool {
+        self.compiled.is_match(text)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The structural schema: immutable, its children shared.
 //!
 //! Absent: how it is read (parse, simple, json_schema), what is done with it (everything else here).
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use cel::Value;
 
@@ -145,6 +145,19 @@ pub struct Rule {
     pub field_path: Option<Arc<str>>,
     /// Whether `oldSelf` is an optional.
     pub optional_old_self: bool,
+    /// Where its text stands, if it is no field of its own: a marker's value.
+    pub origin: Option<Origin>,
+}
+
+/// A part of a field that holds a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The field.
+    pub path: FieldPath,
+    /// Bytes of its value.
+    pub bytes: Range<usize>,
+    /// Whether these bytes are the text itself, so that places within it are places there.
+    pub exact: bool,
 }
 
 /// `properties`: in the author's order, found by binary search.

@@ -126,7 +126,13 @@ impl Reader<'_> {
         let split = text::split(text, &mut errors);
         let spot = Spot { path, at: split.ty.at.clone(), within, depth };
         let ty = self.ty(split.ty.is, &spot, found);
-        let applied = ty.map(|schema| markers::apply(schema, &split.markers, &mut errors));
+        let mut applied = ty.map(|schema| markers::apply(schema, &split.markers, &mut errors));
+        // Those of a custom type know where they stand.
+        let origins =
+            applied.iter_mut().flat_map(|(schema, _)| &mut schema.rules).filter_map(|rule| rule.origin.as_mut());
+        for origin in origins.filter(|origin| origin.path.steps().is_empty()) {
+            origin.path = path.clone();
+        }
         found.extend(errors.into_iter().map(|e| {
             let error = Diagnostic::error(path.clone(), e.message).at(Place::Within(e.at));
             Diagnostic { help: e.help, ..error }

@@ -15,7 +15,7 @@ use crate::engine::{
         Structural, admit, format,
         json::from_json,
         pattern::Pattern,
-        structural::{ListType, Rule, SchemaType},
+        structural::{ListType, Origin, Rule, SchemaType},
         validate,
     },
 };
@@ -102,14 +102,14 @@ fn one(schema: &mut Structural, marker: &Marker<'_>, required: &mut bool) -> App
         }
         "immutable" => {
             if flag(marker)? {
-                schema.rules.push(rule("self == oldSelf", "field is immutable"));
+                schema.rules.push(rule("self == oldSelf", "field is immutable", marker));
             }
         }
         "validation" => {
             if text.trim().is_empty() {
                 return Err(wrong(marker, "must be an expression giving a bool".to_owned()));
             }
-            schema.rules.push(rule(text, "validation failed"));
+            schema.rules.push(rule(text, "validation failed", marker));
         }
         other => {
             let help = suggestion(other, MARKERS);
@@ -119,8 +119,13 @@ fn one(schema: &mut Structural, marker: &Marker<'_>, required: &mut bool) -> App
     Ok(())
 }
 
-fn rule(text: &str, message: &str) -> Rule {
-    Rule { rule: text.into(), message: Some(message.into()), ..Rule::default() }
+/// The path of its origin is the field's, which the caller knows.
+fn rule(text: &str, message: &str, marker: &Marker<'_>) -> Rule {
+    let at = marker.value.at.clone();
+    let quotes = usize::from(at.len() == text.len() + 2);
+    let exact = at.len() == text.len() + 2 * quotes && text == marker.value.is;
+    let origin = Origin { path: FieldPath::root(), bytes: at.start + quotes..at.end - quotes, exact };
+    Rule { rule: text.into(), message: Some(message.into()), origin: Some(origin), ..Rule::default() }
 }
 
 fn wrong(marker: &Marker<'_>, message: String) -> Box<TextError> {
