@@ -76,6 +76,7 @@ pub(crate) fn parse(text: &str, syntax: Syntax<'_>) -> Result<Ast, Issues> {
         next: 0,
         frames: vec![],
         levels: 1,
+        pending: frames::Pending::default(),
         arena: Arena::default(),
         issues,
         recovering: false,
@@ -118,6 +119,7 @@ struct Parser<'a> {
     frames: Vec<Frame>,
     /// How many of `frames` nest an expression, and one.
     levels: usize,
+    pending: frames::Pending,
     arena: Arena,
     issues: Vec<Issue>,
     /// After an error, until a token fits again: what follows from one mistake is not reported.
@@ -180,7 +182,12 @@ impl Parser<'_> {
     fn open(&mut self, frame: Frame) -> State {
         self.frames.push(frame);
         self.levels += 1;
-        if self.levels > MAX_DEPTH {
+        self.within_limit()
+    }
+
+    /// An operand, unless one of cel-go's grammar rules would be entered too often within itself.
+    fn within_limit(&mut self) -> State {
+        if self.levels + self.pending.most() > MAX_DEPTH {
             self.limit = Some("expression recursion limit exceeded: 250");
             return State::GaveUp;
         }
@@ -282,7 +289,8 @@ impl Parser<'_> {
             self.advance();
             let left = self.reduce(operand, op.level());
             self.frames.push(Frame::Binary { op, left, at: token.span.start });
-            return State::Operand;
+            self.pending.add(op);
+            return self.within_limit();
         }
         match token.kind {
             T::Dot => {

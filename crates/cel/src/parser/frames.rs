@@ -104,6 +104,36 @@ impl Binary {
     }
 }
 
+/// How many operators wait for their right operand. cel-go's rules `relation` and `calc` are entered once more for each,
+/// and its limit is per rule.
+#[derive(Default)]
+pub(super) struct Pending {
+    relations: usize,
+    calculations: usize,
+}
+
+impl Pending {
+    fn of(&mut self, op: Binary) -> &mut usize {
+        match op {
+            Binary::Relation(_) => &mut self.relations,
+            Binary::Sum(_) | Binary::Product(_) => &mut self.calculations,
+        }
+    }
+
+    pub(super) fn add(&mut self, op: Binary) {
+        *self.of(op) += 1;
+    }
+
+    fn remove(&mut self, op: Binary) {
+        let count = self.of(op);
+        *count = count.saturating_sub(1);
+    }
+
+    pub(super) fn most(&self) -> usize {
+        self.relations.max(self.calculations)
+    }
+}
+
 /// How tightly `||` and `&&` bind.
 pub(super) fn logic_level(or: bool) -> u8 {
     if or { 1 } else { 2 }
@@ -136,6 +166,7 @@ impl Parser<'_> {
                     Operand { id, span, is_name: false }
                 }
                 Some(Frame::Binary { op, left, at }) => {
+                    self.pending.remove(op);
                     let span = Span { start: left.span.start, end: operand.span.end };
                     let function = op.function();
                     let text = if function == "@in" { 2 } else { function.len() as u32 - 2 };

@@ -96,7 +96,9 @@ impl Parser<'_> {
             self.next += 1;
             return if self.gave_up() { State::GaveUp } else { State::Operand };
         }
-        self.syntax_error(token, format!("mismatched input '{shown}' expecting {expected}"));
+        let after_prefix = matches!(self.frames.last(), Some(Frame::Prefix { .. }));
+        let kind = if token.kind == TokenKind::Eof && after_prefix { "extraneous" } else { "mismatched" };
+        self.syntax_error(token, format!("{kind} input '{shown}' expecting {expected}"));
         if Binary::of(token.kind).is_some() {
             // As an operator it would miss its right operand too: one mistake.
             self.next += 1;
