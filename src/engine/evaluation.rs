@@ -394,3 +394,6 @@ fn source_failure(source: &Arc<str>, failure: SourceFailure) -> Failure {
         SourceFailure::Timeout => Failure::Timeout { pending: vec![source] },
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,19 +1,23 @@
 //! A definition with its templates split and its expressions parsed: what can be known before types.
 //!
 //! Absent: names and order (order), types (typing).
+mod source;
+
 use std::sync::Arc;
 
-use cel::{Ast, Env, Value, value::Key};
+use cel::{
+    Ast, Env, Value,
+    value::{Key, List, MapBuilder},
+};
 
 use crate::engine::{
     compile::diagnose,
-    definition::{self, Definition, ExternalRef, Read, Validation},
+    definition::{Definition, Read, Validation},
     diagnostic::{Diagnostic, FieldPath, Place},
     kinds::{Kind, Kinds},
     language,
     limits::{MAX_SOURCES, MAX_TEMPLATE_DEPTH, MAX_TEMPLATE_NODES, MAX_VALIDATIONS, MAX_VARIABLES},
-    need::{Operator, Resource},
-    plan::{Namespace, PlannedRequirement, Source, Target, Template, Text, TextPart, Work},
+    plan::{Template, Text, TextPart, Work},
     schema::field_error::Reason,
     template::{self, Fragment, Part},
 };
@@ -77,7 +81,7 @@ impl<'a> Parser<'a> {
             let Read::ExternalRef(reference) = &source.read;
             let kind = kinds.kind(&reference.api_version, &reference.kind);
             if kind.is_none() {
-                self.report(unknown_kind(reference, kinds, &path.field("externalRef")));
+                self.report(source::unknown_kind(reference, kinds, &path.field("externalRef")));
             }
             let work = self.source(definition, source, kind.as_deref(), &path).map(|s| Work::Source(Box::new(s)));
             nodes.push(ParsedNode { name: source.id.clone(), kind, work, path });
@@ -237,219 +241,39 @@ impl<'a> Parser<'a> {
                         fields.push((key.clone(), template));
                     }
                 }
-                Some(Template::Map(fields))
+                Some(fold_map(fields))
             }
             Value::List(list) => {
                 let element = |(i, value)| self.template(value, path.index(i), depth + 1);
-                Some(Template::List(list.as_slice().iter().enumerate().filter_map(element).collect()))
+                Some(fold_list(list.as_slice().iter().enumerate().filter_map(element).collect()))
             }
             constant => Some(Template::Constant(constant.clone())),
         }
     }
-
-    /// A source: its kind decides whether it has a namespace.
-    fn source(
-        &mut self,
-        definition: &Definition,
-        source: &definition::Source,
-        kind: Option<&Kind>,
-        path: &FieldPath,
-    ) -> Option<Source<Parsed>> {
-        let when = path.field("includeWhen");
-        let conditions = source.include_when.iter().enumerate();
-        let include_when: Vec<_> = conditions.filter_map(|(i, text)| self.lone(text, when.index(i))).collect();
-        let each = path.field("forEach");
-        let dimensions = source.for_each.iter().enumerate();
-        let for_each: Vec<_> = dimensions
-            .filter_map(|(i, (name, text))| Some((name.clone(), self.lone(text, each.index(i).field(name))?)))
-            .collect();
-        let Read::ExternalRef(reference) = &source.read;
-        let path = path.field("externalRef");
-        let namespace = self.namespace(definition, reference, kind, &path);
-        let target = self.target(reference, &path);
-        Some(Source {
-            resource: Resource { api_version: reference.api_version.clone(), kind: reference.kind.clone() },
-            read_as: reference.read_as,
-            include_when,
-            for_each,
-            optional: reference.optional,
-            namespace: namespace?,
-            target: target?,
-        })
-    }
-
-    fn namespace(
-        &mut self,
-        definition: &Definition,
-        reference: &ExternalRef,
-        kind: Option<&Kind>,
-        path: &FieldPath,
-    ) -> Option<Namespace<Parsed>> {
-        let metadata = path.field("metadata");
-        let cluster_scoped = kind.is_some_and(|kind| !kind.namespaced);
-        match &reference.namespace {
-            Some(_) if cluster_scoped => {
-                let message = format!("`{}` is cluster-scoped and has no namespace", reference.kind);
-                self.report(Diagnostic::error(metadata.field("namespace"), message).help("leave the namespace out"));
-                None
-            }
-            Some(namespace) => Some(Namespace::Template(self.text(namespace, &metadata.field("namespace"))?)),
-            None if cluster_scoped => Some(Namespace::All),
-            None if definition.namespaced => Some(Namespace::Own),
-            None if reference.selector.is_some() || kind.is_none() => Some(Namespace::All),
-            None => {
-                let message = format!("`{}` is namespaced, and `{}` is not", reference.kind, definition.kind);
-                let help = "say in which namespace the object is: `namespace: ...`";
-                self.report(Diagnostic::error(metadata, message).help(help));
-                None
-            }
-        }
-    }
-
-    fn target(&mut self, reference: &ExternalRef, path: &FieldPath) -> Option<Target<Parsed>> {
-        match (&reference.name, &reference.selector) {
-            (Some(name), None) => Some(Target::Name(self.text(name, &path.field("metadata").field("name"))?)),
-            (None, Some(selector)) => {
-                if reference.optional {
-                    let message = "a list is empty where nothing is selected, and never absent";
-                    self.report(Diagnostic::error(path.field("optional"), message).help("leave `optional` out"));
-                }
-                Some(Target::Selector(self.selector(selector, &path.field("selector"))?))
-            }
-            (Some(_), Some(_)) => {
-                self.report(
-                    Diagnostic::error(path.field("metadata"), "both a name and a selector")
-                        .help("a name reads one object, a selector a list: leave one out"),
-                );
-                None
-            }
-            (None, None) => {
-                self.report(
-                    Diagnostic::error(path.field("metadata"), "neither a name nor a selector")
-                        .help("`name: ...` reads one object, `selector: {}` a list of all"),
-                );
-                None
-            }
-        }
-    }
-
-    fn selector(&mut self, selector: &Value, path: &FieldPath) -> Option<Vec<PlannedRequirement<Parsed>>> {
-        let Value::Map(selector) = selector else {
-            self.report(Diagnostic::error(path.clone(), "a selector is a map"));
-            return None;
-        };
-        let mut requirements = Vec::new();
-        for (key, value) in selector.iter() {
-            match (key, value) {
-                (Key::String(key), Value::Map(labels)) if &**key == "matchLabels" => {
-                    self.match_labels(labels, &path.field("matchLabels"), &mut requirements);
-                }
-                (Key::String(key), Value::List(list)) if &**key == "matchExpressions" => {
-                    for (i, expression) in list.as_slice().iter().enumerate() {
-                        let path = path.field("matchExpressions").index(i);
-                        requirements.extend(self.match_expression(expression, &path));
-                    }
-                }
-                (Key::String(key), _) => {
-                    let at = path.field(key);
-                    self.report(
-                        Diagnostic::error(at, format!("`{key}` is no part of a selector"))
-                            .at(Place::Key)
-                            .help("a selector has `matchLabels` (a map) and `matchExpressions` (a list)"),
-                    );
-                }
-                _ => {}
-            }
-        }
-        Some(requirements)
-    }
-
-    fn match_labels(
-        &mut self,
-        labels: &cel::value::Map,
-        path: &FieldPath,
-        requirements: &mut Vec<PlannedRequirement<Parsed>>,
-    ) {
-        for (label, value) in labels.iter() {
-            let Key::String(label) = label else { continue };
-            let at = path.field(label);
-            let Value::String(value) = value else {
-                self.report(Diagnostic::error(at, "a label's value is a string").help("put it in quotes"));
-                continue;
-            };
-            let values = self.text(value, &at).into_iter().collect();
-            requirements.push(PlannedRequirement { key: label.clone(), operator: Operator::In, values });
-        }
-    }
-
-    fn match_expression(&mut self, expression: &Value, path: &FieldPath) -> Option<PlannedRequirement<Parsed>> {
-        let field = |name: &str| match expression {
-            Value::Map(map) => map.get(name),
-            _ => None,
-        };
-        let string = |name: &str| match field(name) {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        };
-        let (Some(key), Some(operator)) = (string("key"), string("operator")) else {
-            self.report(
-                Diagnostic::error(path.clone(), "a match expression has a `key` and an `operator`")
-                    .help("`{key: app, operator: In, values: [web]}`"),
-            );
-            return None;
-        };
-        let values: &[Value] = match field("values") {
-            Some(Value::List(list)) => list.as_slice(),
-            _ => &[],
-        };
-        let operator = match (&**operator, values.is_empty()) {
-            ("In", false) => Operator::In,
-            ("NotIn", false) => Operator::NotIn,
-            ("Exists", true) => Operator::Exists,
-            ("DoesNotExist", true) => Operator::DoesNotExist,
-            ("In" | "NotIn", true) => {
-                let message = format!("`{operator}` wants at least one value");
-                self.report(Diagnostic::error(path.clone(), message).help("add `values: [...]`"));
-                return None;
-            }
-            ("Exists" | "DoesNotExist", false) => {
-                let message = format!("`{operator}` takes no values");
-                self.report(Diagnostic::error(path.field("values"), message));
-                return None;
-            }
-            _ => {
-                self.report(
-                    Diagnostic::error(path.field("operator"), format!("unknown operator `{operator}`"))
-                        .help("one of `In`, `NotIn`, `Exists`, `DoesNotExist`"),
-                );
-                return None;
-            }
-        };
-        let mut texts = Vec::with_capacity(values.len());
-        for (i, value) in values.iter().enumerate() {
-            let at = path.field("values").index(i);
-            match value {
-                Value::String(text) => texts.extend(self.text(text, &at)),
-                _ => self.report(Diagnostic::error(at, "a label's value is a string").help("put it in quotes")),
-            }
-        }
-        Some(PlannedRequirement { key: key.clone(), operator, values: texts })
-    }
 }
 
-/// A warning: what it reads is `dyn`, and its mistakes show at run time only.
-fn unknown_kind(reference: &ExternalRef, kinds: &dyn Kinds, path: &FieldPath) -> Diagnostic {
-    let wanted = format!("{} {}", reference.api_version, reference.kind);
-    let message = format!("nothing here knows `{}` of `{}`", reference.kind, reference.api_version);
-    let close = kinds
-        .names()
-        .into_iter()
-        .map(|(version, kind)| (strsim::damerau_levenshtein(&wanted, &format!("{version} {kind}")), version, kind))
-        .filter(|(distance, ..)| *distance <= 3)
-        .min();
-    let help = match close {
-        Some((_, version, kind)) => format!("did you mean `{kind}` of `{version}`?"),
-        None => "its fields are not checked; add its CustomResourceDefinition".to_owned(),
-    };
-    Diagnostic::warning(path.field("kind"), message).help(help)
+/// A map of constants is a constant: it is made once and shared by all answers.
+fn fold_map(fields: Vec<(Arc<str>, Template<Parsed>)>) -> Template<Parsed> {
+    if !fields.iter().all(|(_, template)| matches!(template, Template::Constant(_))) {
+        return Template::Map(fields);
+    }
+    let mut map = MapBuilder::with_capacity(fields.len());
+    for (key, template) in fields {
+        if let Template::Constant(value) = template {
+            map.insert(key, value);
+        }
+    }
+    Template::Constant(Value::Map(map.build()))
+}
+
+/// The same for a list.
+fn fold_list(elements: Vec<Template<Parsed>>) -> Template<Parsed> {
+    if !elements.iter().all(|template| matches!(template, Template::Constant(_))) {
+        return Template::List(elements);
+    }
+    let values = elements.into_iter().filter_map(|template| match template {
+        Template::Constant(value) => Some(value),
+        _ => None,
+    });
+    Template::Constant(Value::List(List::from(values.collect::<Vec<_>>())))
 }
