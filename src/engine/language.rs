@@ -3,14 +3,27 @@
 //! Absent: what a plan adds (object, sources, variables).
 use std::sync::{Arc, OnceLock};
 
-use cel::Env;
+use cel::{Env, library};
 
 use crate::engine::schema::{Structural, structural::SchemaType};
 
 /// The environment that all plans extend; built once.
 pub(crate) fn base() -> &'static Env {
     static BASE: OnceLock<Env> = OnceLock::new();
-    BASE.get_or_init(|| Env::standard().build())
+    BASE.get_or_init(|| {
+        let libraries = [
+            library::optionals(),
+            library::strings(),
+            library::lists(),
+            library::sets(),
+            library::math(),
+            library::encoders(),
+            library::network(),
+            library::comprehensions(),
+            library::bindings(),
+        ];
+        libraries.into_iter().fold(Env::standard(), cel::EnvBuilder::library).build()
+    })
 }
 
 /// `request`, as in Kubernetes' admission requests, plus `time` and `workspace`.

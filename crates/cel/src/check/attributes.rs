@@ -28,9 +28,8 @@ pub(super) fn read_by(checked: &Checked) -> Vec<AttributePath> {
     // In the order of fields, a path comes right before what it is a prefix of.
     let mut kept: Vec<AttributePath> = vec![];
     for path in paths {
-        let covered = kept
-            .last()
-            .is_some_and(|last| last.variable == path.variable && path.fields.starts_with(&last.fields));
+        let covered =
+            kept.last().is_some_and(|last| last.variable == path.variable && path.fields.starts_with(&last.fields));
         if !covered {
             kept.push(path);
         }

@@ -96,37 +96,43 @@ fn types_are_deduced() {
 
 #[test]
 fn errors_are_cel_gos() {
-    fails("x.y + object.nope", &[
-        (1, "undeclared reference to 'x' (in container '')"),
-        (13, "undefined field 'nope'"),
-    ]);
-    fails("1 + 'a' + true", &[
-        (3, "found no matching overload for '_+_' applied to '(int, string)'"),
-        (9, "found no matching overload for '_+_' applied to '(!error!, bool)'"),
-    ]);
+    fails("x.y + object.nope", &[(1, "undeclared reference to 'x' (in container '')"), (13, "undefined field 'nope'")]);
+    fails(
+        "1 + 'a' + true",
+        &[
+            (3, "found no matching overload for '_+_' applied to '(int, string)'"),
+            (9, "found no matching overload for '_+_' applied to '(!error!, bool)'"),
+        ],
+    );
     fails("1 && 2", &[(1, "expected type 'bool' but found 'int'"), (6, "expected type 'bool' but found 'int'")]);
-    fails("object.spec.name.startsWith(1)", &[
-        (28, "found no matching overload for 'startsWith' applied to 'string.(int)'"),
-    ]);
-    fails("n.all(x, true)", &[
-        (1, "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)"),
-    ]);
+    fails(
+        "object.spec.name.startsWith(1)",
+        &[(28, "found no matching overload for 'startsWith' applied to 'string.(int)'")],
+    );
+    fails(
+        "n.all(x, true)",
+        &[(1, "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)")],
+    );
     fails("[1].exists(x, 'a')", &[(15, "expected type 'bool' but found 'string'")]);
-    fails("[1].filter(x, 1)", &[
-        (11, "found no matching overload for '_?_:_' applied to '(int, list(int), list(int))'"),
-    ]);
+    fails(
+        "[1].filter(x, 1)",
+        &[(11, "found no matching overload for '_?_:_' applied to '(int, list(int), list(int))'")],
+    );
     fails("'a'.size", &[(4, "type 'string' does not support field selection")]);
     fails("has(object.spec.x)", &[(4, "undefined field 'x'")]);
     fails("[?1]", &[(3, "expected type 'optional_type(int)' but found 'int'")]);
-    fails("Spec{size: 'a', nope: 1}", &[
-        (10, "expected type of field 'size' is 'int' but provided type is 'string'"),
-        (21, "undefined field 'nope'"),
-    ]);
+    fails(
+        "Spec{size: 'a', nope: 1}",
+        &[(10, "expected type of field 'size' is 'int' but provided type is 'string'"), (21, "undefined field 'nope'")],
+    );
     fails("x.y.Z{a: b}", &[(6, "undeclared reference to 'x.y.Z' (in container '')")]);
-    fails("math.greatest(1)", &[
-        (1, "undeclared reference to 'math' (in container '')"),
-        (14, "undeclared reference to 'greatest' (in container '')"),
-    ]);
+    fails(
+        "math.greatest(1)",
+        &[
+            (1, "undeclared reference to 'math' (in container '')"),
+            (14, "undeclared reference to 'greatest' (in container '')"),
+        ],
+    );
     fails("n == 'a'", &[(3, "found no matching overload for '_==_' applied to '(int, string)'")]);
     fails("n == null", &[(3, "found no matching overload for '_==_' applied to '(int, null)'")]);
 }
@@ -135,10 +141,11 @@ fn errors_are_cel_gos() {
 fn mixed_literals_are_refused_where_asked() {
     let env = env().extend().homogeneous_aggregates(true).build();
     fails_in(&env, "[1, 'a', true]", &[(5, "expected type 'int' but found 'string'")]);
-    fails_in(&env, "{'a': 1, 2: 'b'}", &[
-        (10, "expected type 'string' but found 'int'"),
-        (13, "expected type 'int' but found 'string'"),
-    ]);
+    fails_in(
+        &env,
+        "{'a': 1, 2: 'b'}",
+        &[(10, "expected type 'string' but found 'int'"), (13, "expected type 'int' but found 'string'")],
+    );
     fails_in(&env, "[1, dyn('a')]", &[(8, "expected type 'int' but found 'dyn'")]);
     assert!(env.compile("[n, w]").is_ok());
 }
@@ -181,11 +188,10 @@ fn attributes_are_what_is_read() {
         assert_eq!(found, expected, "{text}");
     }
     reads("object.items.map(o, o.size)", &["object/items"]);
-    reads("object.spec.name + object.spec.labels['app'] + string(object.spec.size)", &[
-        "object/spec/labels/app",
-        "object/spec/name",
-        "object/spec/size",
-    ]);
+    reads(
+        "object.spec.name + object.spec.labels['app'] + string(object.spec.size)",
+        &["object/spec/labels/app", "object/spec/name", "object/spec/size"],
+    );
     reads("object.spec == Spec{} && object.spec.size == n", &["n", "object/spec"]);
     reads("object.spec.labels[object.spec.name]", &["object/spec/labels", "object/spec/name"]);
     reads("object.?spec.?size.orValue(1) + object.spec.a__dot__b", &["object/spec/a.b", "object/spec/size"]);

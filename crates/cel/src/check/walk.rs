@@ -182,7 +182,8 @@ impl Checker<'_> {
                 let Shape::Object(name) = self.types.shape(object).clone() else { return object };
                 for field in fields {
                     let value = self.entry_type(field.value, field.optional);
-                    let Some(known) = self.env.provider().and_then(|provider| provider.field(&name, &field.name)) else {
+                    let Some(known) = self.env.provider().and_then(|provider| provider.field(&name, &field.name))
+                    else {
                         self.undefined_field(id, field.name_span, Some(field.at), &name, &field.name);
                         continue;
                     };
@@ -242,7 +243,8 @@ impl Checker<'_> {
     fn object_field(&mut self, id: NodeId, object: &str, field: &str, span: Span) -> Ty {
         let provider = self.env.provider();
         let Some(known) = provider.and_then(|provider| provider.field(object, field)) else {
-            let is_known = provider.is_some_and(|p| !p.field_names(object).is_empty() || p.named_type(object).is_some());
+            let is_known =
+                provider.is_some_and(|p| !p.field_names(object).is_empty() || p.named_type(object).is_some());
             if is_known {
                 self.undefined_field(id, span, None, object, field);
             } else {
