@@ -122,6 +122,23 @@ impl<'a> Context<'a> {
         if self.cost > self.budget { Err(cost_exceeded()) } else { Ok(()) }
     }
 
+    /// Charges `cost` if the budget holds it; says whether.
+    #[inline]
+    pub(crate) fn charge_if_affordable(&mut self, cost: u64) -> bool {
+        let total = self.cost.saturating_add(cost);
+        let holds = total <= self.budget;
+        if holds {
+            self.cost = total;
+        }
+        holds
+    }
+
+    /// Takes back what a short way charged that came to nothing.
+    #[inline]
+    pub(crate) fn forget_back_to(&mut self, cost: u64) {
+        self.cost = cost;
+    }
+
     /// Fails if `cost` could not be charged; for calls that are charged by their result and first want to know whether they
     /// may make it.
     pub fn afford(&mut self, cost: u64) -> Result<(), Halt> {

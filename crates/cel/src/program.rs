@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `node` | the planned tree |
 //! | `plan`, `plan_attribute`, `plan_call`, `plan_fold` | from the syntax tree to the planned one |
-//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_fold`, `run_construct` | evaluating it |
+//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_fold`, `run_construct`, `run_short` | evaluating it |
 //! | `price` | what the cost model charges for what has no overload of its own |
 //!
 //! Absent: functions (library), types (check).
@@ -21,6 +21,7 @@ mod run_call;
 mod run_construct;
 mod run_fold;
 mod run_operator;
+mod run_short;
 #[cfg(test)]
 mod tests;
 

@@ -80,6 +80,8 @@ pub(super) struct Attribute {
     pub(super) qualifiers: Box<[Qualifier]>,
     /// From `has()`: the last qualifier is only tested.
     pub(super) test: bool,
+    /// All qualifiers are fields, none optional.
+    pub(super) fields_only: bool,
     /// What the attribute itself costs: 1, or 0 for a test and over a conditional.
     pub(super) own_cost: u64,
 }
@@ -152,14 +154,33 @@ pub(super) struct InSet {
     pub(super) fractions: Box<[f64]>,
 }
 
+impl InSet {
+    pub(super) fn contains(&self, element: &Value) -> bool {
+        match element {
+            Value::Double(d) if self.fractions.contains(d) => true,
+            element => self.keys.get_value(element).is_some(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) target: Target,
     pub(super) arguments: Box<[Node]>,
     /// All arguments are evaluated though one fails (COST model, A5).
     pub(super) all_arguments: bool,
+    /// `text.startsWith(part)` and its kin.
+    pub(super) text_test: Option<TextTest>,
     /// From constant arguments.
     pub(super) specialized: Option<Code>,
+}
+
+/// Tests of texts that the evaluator knows by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TextTest {
+    StartsWith,
+    EndsWith,
+    Contains,
 }
 
 /// What may be called.

@@ -106,6 +106,10 @@ fn attach(id: NodeId, root: Node, mut qualifiers: Vec<Qualifier>, test: bool) ->
             (Root::Node(Node { id: root.id, op }), conditional)
         }
     };
+    let fields_only = qualifiers.iter().all(|q| !q.optional && matches!(q.key, QualifierKey::Field(_)));
     let own_cost = u64::from(!test && !conditional);
-    Node { id, op: Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, own_cost })) }
+    Node {
+        id,
+        op: Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, fields_only, own_cost })),
+    }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    node::{Binary, BinaryOp, Call, Candidate, Code, Conditional, Fit, InSet, Node, Op, Target},
+    node::{Binary, BinaryOp, Call, Candidate, Code, Conditional, Fit, InSet, Node, Op, Target, TextTest},
     plan::Planner,
     run_call,
 };
@@ -124,7 +124,13 @@ impl Planner<'_> {
         let specialized = self.specialize(id, &constants)?;
         let single = target.resolved || SINGLE.contains(&&*target.function);
         let all_arguments = arguments.len() <= 2 && single && specialized.is_none();
-        Ok(Op::Call(Box::new(Call { target, arguments: arguments.into(), all_arguments, specialized })))
+        let text_test = match (&*target.function, &*target.candidates) {
+            ("startsWith", [_]) => Some(TextTest::StartsWith),
+            ("endsWith", [_]) => Some(TextTest::EndsWith),
+            ("contains", [_]) => Some(TextTest::Contains),
+            _ => None,
+        };
+        Ok(Op::Call(Box::new(Call { target, arguments: arguments.into(), all_arguments, text_test, specialized })))
     }
 
     /// Code made from constant arguments, if the call has one overload only.

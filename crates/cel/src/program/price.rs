@@ -1,7 +1,7 @@
 //! The arithmetic of the cost model (COST.md, A): sizes, rounding, and the prices of operators that the evaluator runs itself.
 //!
 //! Absent: prices of functions (library).
-use crate::value::Value;
+use crate::{library::cost, value::Value};
 
 /// A list literal, besides its elements.
 pub(super) const LIST: u64 = 10;
@@ -13,23 +13,16 @@ pub(super) const OBJECT: u64 = 40;
 /// Work that a round of a fold is, whatever it costs: some rounds cost 0.
 pub(super) const ROUND_WORK: u64 = 8;
 
-/// A tenth, rounded up, in floating point as cel-go does it.
-pub(crate) fn tenth(size: u64) -> u64 {
-    (size as f64 * 0.1).ceil() as u64
+/// The size of a value, that of what a present optional holds.
+pub(super) fn size(value: &Value) -> u64 {
+    cost::inner_size(Some(value))
 }
 
-/// The size of a value in the cost model: code points, bytes, elements; 1 for all else; a present optional is as large as
-/// what it holds.
-pub(crate) fn size(value: &Value) -> u64 {
+/// Walking over a value once.
+pub(super) fn traversal(value: &Value) -> u64 {
     match value {
-        Value::String(s) => s.chars().count() as u64,
-        Value::Bytes(b) => b.len() as u64,
-        Value::List(l) => l.len() as u64,
-        Value::Map(m) => m.len() as u64,
-        Value::Opaque(o) => o.cost_size(),
-        // One level: deeper ones are no larger in practice, and this must not recurse.
-        Value::Optional(Some(v)) if !matches!(**v, Value::Optional(_)) => size(v),
-        _ => 1,
+        Value::String(s) if !s.is_empty() && s.len() <= 10 => 1,
+        value => cost::tenth(size(value)),
     }
 }
 
@@ -42,7 +35,7 @@ pub(super) fn comparison(a: &Value, b: &Value) -> u64 {
         | (_, Value::Int(_) | Value::Bool(_) | Value::Double(_)) => {
             u64::from(size_is_not_zero(a) && size_is_not_zero(b))
         }
-        (a, b) => tenth(size(a).min(size(b))),
+        (a, b) => cost::tenth(size(a).min(size(b))),
     }
 }
 

@@ -14,6 +14,8 @@ pub trait Recorder {
 
 /// [`Recorder`] or nothing, known at compile time.
 pub(super) trait Probe {
+    /// Whether anybody listens: short ways tell nothing, so they are not taken then.
+    const ON: bool;
     fn evaluated(&mut self, node: NodeId);
     fn decided(&mut self, node: NodeId, outcome: bool);
 }
@@ -21,6 +23,7 @@ pub(super) trait Probe {
 pub(super) struct Off;
 
 impl Probe for Off {
+    const ON: bool = false;
     #[inline]
     fn evaluated(&mut self, _node: NodeId) {}
     #[inline]
@@ -30,6 +33,7 @@ impl Probe for Off {
 pub(super) struct On<'a>(pub(super) &'a mut dyn Recorder);
 
 impl Probe for On<'_> {
+    const ON: bool = true;
     fn evaluated(&mut self, node: NodeId) {
         self.0.evaluated(node);
     }

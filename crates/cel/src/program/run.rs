@@ -222,6 +222,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let Some(condition) = self.truth(&conditional.condition, scope) {
+            return self.resolve(if condition { &conditional.yes } else { &conditional.no }, scope);
+        }
         let condition = self.eval(&conditional.condition, scope)?;
         let &Value::Bool(condition) = condition.get() else {
             return Err(self.place(conditional.condition.id, Halt::no_such_overload()));
@@ -237,6 +240,12 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     {
         let mut halted = None;
         for operand in operands {
+            if let Some(truth) = self.truth(operand, scope) {
+                if truth == decisive {
+                    return Ok(truth.into());
+                }
+                continue;
+            }
             match self.eval(operand, scope) {
                 Ok(value) => match *value.get() {
                     Value::Bool(b) => {

@@ -22,6 +22,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let Some(value) = self.peek_attribute(attribute, scope) {
+            return Ok(Val::Ref(value));
+        }
         let result = self.attribute(attribute, scope);
         if let Err(halt) = &result
             && halt.is_fatal()

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     ast::NodeId,
     eval::{ErrorKind, Halt},
-    value::{Key, List, Map, Value},
+    value::{Key, List, Map, MapBuilder, Value},
 };
 
 /// Whether the rounds go on.
@@ -26,7 +26,7 @@ enum Round {
 /// What a loop gathers.
 struct Gathered {
     list: Vec<Value>,
-    map: Map,
+    map: MapBuilder,
     count: u64,
     decided: bool,
     halted: Option<Halt>,
@@ -45,7 +45,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let range = self.eval(&l.range, scope)?;
-        let mut gathered = Gathered { list: vec![], map: Map::default(), count: 0, decided: false, halted: None };
+        let mut gathered = Gathered { list: vec![], map: MapBuilder::default(), count: 0, decided: false, halted: None };
         match range.get() {
             Value::List(list) if !l.two => {
                 for value in list {
@@ -85,7 +85,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             LoopKind::Quantify { decisive } => Value::Bool(!decisive),
             LoopKind::One => Value::Bool(gathered.count == 1),
             LoopKind::List { .. } => gathered.list.into(),
-            LoopKind::Map { .. } | LoopKind::Entries { .. } => Value::Map(gathered.map),
+            LoopKind::Map { .. } | LoopKind::Entries { .. } => Value::Map(gathered.map.build()),
         };
         match gathered.halted {
             None => Ok(Val::Own(value)),
@@ -141,6 +141,10 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             return Ok(Round::Stop);
         }
         self.context.charge(1)?;
+        if let Some(truth) = self.truth(predicate, scope) {
+            gathered.decided = truth == decisive;
+            return Ok(Round::Next);
+        }
         match self.eval(predicate, scope) {
             Ok(value) => match *value.get() {
                 Value::Bool(b) => {
@@ -165,6 +169,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let Some(truth) = self.truth(predicate, scope) {
+            return Ok(truth);
+        }
         let halt = match self.eval(predicate, scope) {
             Ok(value) => match *value.get() {
                 Value::Bool(b) => {
@@ -281,7 +288,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         if gathered.halted.is_some() {
             return;
         }
-        if gathered.map.get_key(&key).is_some() {
+        if gathered.map.contains(&key) {
             let message = format!("insert failed: key {key} already exists");
             merge(&mut gathered.halted, self.fail(id, ErrorKind::InvalidArgument, message));
             return;

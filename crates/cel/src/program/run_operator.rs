@@ -21,6 +21,18 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        let before = self.context.cost();
+        if let Some(truth) = self.comparison(binary, scope) {
+            return Ok(truth.into());
+        }
+        self.context.forget_back_to(before);
+        self.long_binary(id, binary, scope)
+    }
+
+    fn long_binary<'s>(&mut self, id: NodeId, binary: &'s Binary, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
         let left = self.eval(&binary.left, scope);
         if let Err(halt) = &left
             && halt.is_fatal()
@@ -139,12 +151,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let element = self.eval(&set.element, scope)?;
-        let element = element.get();
-        let found = match element {
-            Value::Double(d) if set.fractions.contains(d) => true,
-            element => set.keys.get_value(element).is_some(),
-        };
-        Ok(found.into())
+        Ok(set.contains(element.get()).into())
     }
 
     #[inline(never)]
