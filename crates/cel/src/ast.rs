@@ -5,7 +5,10 @@
 //! An arena, because dropping or walking a deep tree must not use the stack.
 //!
 //! Absent: types, values.
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use crate::source::Span;
 
@@ -189,6 +192,36 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// Whether two nodes are the same but for their children and places.
+    fn is_alike(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Literal(one), Kind::Literal(two)) => one == two,
+            (Kind::Ident(one), Kind::Ident(two)) => one == two,
+            (Kind::Select { field: one, test_only, .. }, Kind::Select { field: two, test_only: other_test, .. }) => {
+                one == two && test_only == other_test
+            }
+            (Kind::Call { target, function, .. }, Kind::Call { target: other_target, function: other, .. }) => {
+                function == other && target.is_some() == other_target.is_some()
+            }
+            (Kind::List { elements }, Kind::List { elements: others }) => {
+                elements.iter().map(|(_, optional)| optional).eq(others.iter().map(|(_, optional)| optional))
+            }
+            (Kind::Struct { name, fields }, Kind::Struct { name: other_name, fields: others }) => {
+                let of = |field: &StructField| (field.name.clone(), field.optional);
+                name == other_name && fields.iter().map(of).eq(others.iter().map(of))
+            }
+            (Kind::Map { entries }, Kind::Map { entries: others }) => {
+                entries.iter().map(|entry| entry.optional).eq(others.iter().map(|entry| entry.optional))
+            }
+            (Kind::Comprehension(one), Kind::Comprehension(two)) => {
+                (&one.iter_var, &one.iter_var2, &one.accu_var) == (&two.iter_var, &two.iter_var2, &two.accu_var)
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Ast {
     /// The text it was parsed from.
     pub fn source(&self) -> &Arc<str> {
@@ -213,5 +246,28 @@ impl Ast {
     /// The macro call that became `id`.
     pub fn macro_call(&self, id: NodeId) -> Option<&MacroCall> {
         self.macro_calls.get(&id)
+    }
+
+    /// Whether two trees are the same but for the places of their nodes.
+    pub fn is_same(&self, other: &Ast) -> bool {
+        let mut open = vec![(self.root, other.root)];
+        let mut seen = HashSet::new();
+        while let Some(pair) = open.pop() {
+            if !seen.insert(pair) {
+                continue;
+            }
+            let (Some(one), Some(two)) = (self.node(pair.0), other.node(pair.1)) else { return false };
+            if !one.kind.is_alike(&two.kind) {
+                return false;
+            }
+            let (mut ones, mut twos) = (vec![], vec![]);
+            one.kind.for_each_child(|child| ones.push(child));
+            two.kind.for_each_child(|child| twos.push(child));
+            if ones.len() != twos.len() {
+                return false;
+            }
+            open.extend(ones.into_iter().zip(twos));
+        }
+        true
     }
 }

@@ -22,6 +22,7 @@ pub mod library;
 pub mod limits;
 pub mod macros;
 mod parser;
+pub mod print;
 pub mod pattern;
 pub mod program;
 pub mod source;

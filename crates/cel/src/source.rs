@@ -54,6 +54,12 @@ impl Issue {
 }
 
 impl Issues {
+    /// As cel-go prints compile errors of `text`: a line each, with the source's line and a caret where there is a place.
+    /// (`help` is not cel-go's; it is left out.)
+    pub fn render(&self, text: &str) -> String {
+        self.0.iter().map(|issue| issue.render(text)).collect::<Vec<_>>().join("\n")
+    }
+
     /// In the order of their places, at most [`MAX_ISSUES`].
     pub(crate) fn sorted(mut issues: Vec<Issue>) -> Issues {
         issues.sort_by_key(|issue| issue.at);
@@ -74,6 +80,30 @@ impl fmt::Display for Issues {
             }
         }
         Ok(())
+    }
+}
+
+/// Lines longer than this are not shown with an error, as in cel-go.
+const MAX_SNIPPET_BYTES: usize = 16_384;
+
+impl Issue {
+    /// As cel-go prints one compile error: `ERROR: <input>:1:5: message`, the source's line, a caret.
+    pub fn render(&self, text: &str) -> String {
+        let Some(at) = self.at else { return format!("ERROR: <input>:-1:0: {}", self.message) };
+        let Position { line, column } = position(text, at);
+        let heading = format!("ERROR: <input>:{line}:{column}: {}", self.message);
+        let shown = text.split('\n').nth(line as usize - 1).map(|shown| shown.strip_suffix('\r').unwrap_or(shown));
+        match shown {
+            Some(shown) if column > 0 && shown.len() <= MAX_SNIPPET_BYTES => {
+                let before = column as usize - 1;
+                // Wide marks under characters of more than one byte: in most fonts those are wide.
+                let wide = |c: char| c.len_utf8() > 1;
+                let dots: String = shown.chars().take(before).map(|c| if wide(c) { '\u{ff0e}' } else { '.' }).collect();
+                let caret = if shown.chars().nth(before).is_some_and(wide) { '\u{ff3e}' } else { '^' };
+                format!("{heading}\n | {}\n | {dots}{caret}", shown.replace('\t', " "))
+            }
+            _ => heading,
+        }
     }
 }
 

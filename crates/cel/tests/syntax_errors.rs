@@ -1,10 +1,15 @@
-//! Kubernetes' syntax errors: of every vector that does not parse, the first error's place and words; and that every other
-//! one parses.
+//! Kubernetes' syntax errors: of every vector that does not parse, the first error's place and words; that every other one
+//! parses, and prints to what parses again; how errors are rendered.
 //!
 //! Absent: check errors and values (the vectors' own harness).
 use std::{fs, path::PathBuf};
 
-use cel::{Env, library::Library, macros, source::position};
+use cel::{
+    Env, Issue, Issues,
+    library::Library,
+    macros,
+    source::{Span, position},
+};
 use serde_json::Value;
 
 /// Where the vectors are, if this checkout has them.
@@ -37,20 +42,65 @@ fn gist(message: &str) -> &str {
     gist.strip_prefix("Syntax error: ").unwrap_or(gist)
 }
 
-#[test]
-fn the_first_error_is_kubernetes_own() {
+/// Every file of vectors.
+fn files() -> Vec<Value> {
     let Some(vectors) = vectors() else {
         eprintln!("SKIPPED: no cel-vectors beside the repository; set CELANDINE_SHARED");
-        return;
+        return vec![];
     };
+    let paths = fs::read_dir(vectors).unwrap().map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.map(|path| json(&fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The byte offset of a line and column.
+fn offset(text: &str, line: usize, column: usize) -> u32 {
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let within: usize = text[start..].chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
+    u32::try_from(start + within).unwrap()
+}
+
+#[test]
+fn errors_are_rendered_as_kubernetes_prints_them() {
+    for file in files() {
+        for case in file["cases"].as_array().unwrap() {
+            let text = case["expr"].as_str().unwrap();
+            for phase in ["parse_error", "check"] {
+                let expected = &case["expect"][phase];
+                let (Some(errors), Some(rendered)) = (expected["errors"].as_array(), expected["text"].as_str()) else {
+                    continue;
+                };
+                let issue = |error: &Value| {
+                    let number = |field: &str| error[field].as_i64().and_then(|n| usize::try_from(n).ok());
+                    let at = number("line").map(|line| offset(text, line, number("col").unwrap()));
+                    Issue { span: Span::default(), at, message: error["msg"].as_str().unwrap().to_owned(), help: None }
+                };
+                if !rendered.contains("truncated") {
+                    assert_eq!(Issues(errors.iter().map(issue).collect()).render(text), rendered, "{}", case["id"]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_printed_parses_to_the_same_tree() {
+    for file in files() {
+        for case in file["cases"].as_array().unwrap() {
+            let env = env("celgo").extend().escaped_identifiers(true).build();
+            let Ok(ast) = env.parse(case["expr"].as_str().unwrap()) else { continue };
+            let printed = ast.to_string();
+            let again = env.parse(&printed).unwrap_or_else(|issues| panic!("{}: {printed}: {issues}", case["id"]));
+            assert!(again.is_same(&ast), "{}: {printed}", case["id"]);
+        }
+    }
+}
+
+#[test]
+fn the_first_error_is_kubernetes_own() {
     let mut failures = vec![];
     let mut cases = 0;
-    for entry in fs::read_dir(vectors).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
-        let file = json(&fs::read_to_string(&path).unwrap());
+    for file in files() {
         for case in file["cases"].as_array().unwrap() {
             let text = case["expr"].as_str().unwrap();
             let fixture = &file["fixtures"][case["fixture"].as_str().unwrap_or_default()];
