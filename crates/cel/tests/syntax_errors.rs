@@ -2,7 +2,7 @@
 //! parses, and prints to what parses again; how errors are rendered.
 //!
 //! Absent: check errors and values (the vectors' own harness).
-use std::{fs, path::PathBuf};
+mod common;
 
 use cel::{
     Env, Issue, Issues,
@@ -11,14 +11,6 @@ use cel::{
     source::{Span, position},
 };
 use serde_json::Value;
-
-/// Where the vectors are, if this checkout has them.
-fn vectors() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-    let shared = std::env::var_os("CELANDINE_SHARED").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    let vectors = shared.join("cel-vectors");
-    vectors.is_dir().then_some(vectors)
-}
 
 fn env(name: &str) -> Env {
     let mut all = vec![macros::standard(), macros::optional(), macros::two_variable(), macros::sort_by()];
@@ -29,13 +21,6 @@ fn env(name: &str) -> Env {
     Env::builder().library(Library { name: "macros", macros, ..Library::default() }).build()
 }
 
-/// Expected values nest deeper than serde_json allows by itself.
-fn json(text: &str) -> Value {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer.disable_recursion_limit();
-    serde::Deserialize::deserialize(&mut deserializer).unwrap()
-}
-
 /// The words before the set of expected tokens, which depends on ANTLR's tables.
 fn gist(message: &str) -> &str {
     let gist = message.split(" expecting ").next().unwrap_or(message);
@@ -44,13 +29,7 @@ fn gist(message: &str) -> &str {
 
 /// Every file of vectors.
 fn files() -> Vec<Value> {
-    let Some(vectors) = vectors() else {
-        eprintln!("SKIPPED: no cel-vectors beside the repository; set CELANDINE_SHARED");
-        return vec![];
-    };
-    let paths = fs::read_dir(vectors).unwrap().map(|entry| entry.unwrap().path());
-    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.map(|path| json(&fs::read_to_string(path).unwrap())).collect()
+    common::shared("cel-vectors").map(|dir| common::json_files(&dir).into_values().collect()).unwrap_or_default()
 }
 
 /// The byte offset of a line and column.

@@ -440,6 +440,9 @@ impl Types {
         match (self.shape(one).clone(), self.shape(two).clone()) {
             (Shape::Dyn | Shape::Var(_), _) => true,
             (_, Shape::Dyn | Shape::Var(_)) => false,
+            // What fits null takes null and more.
+            (Shape::Null, _) => false,
+            (_, Shape::Null) => true,
             (Shape::Wrapper(one), Shape::Wrapper(two)) => self.is_equal_or_less_specific(one, two, depth),
             (Shape::Wrapper(one), _) => one == two,
             (_, Shape::Wrapper(two)) => one == two,

@@ -23,10 +23,17 @@ pub fn json_files(dir: &std::path::Path) -> BTreeMap<String, serde_json::Value> 
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "json") {
             let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-            files.insert(stem, serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap());
+            files.insert(stem, json(&std::fs::read_to_string(&path).unwrap()));
         }
     }
     files
+}
+
+/// Expected values nest deeper than serde_json allows by itself.
+fn json(text: &str) -> serde_json::Value {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.disable_recursion_limit();
+    serde::Deserialize::deserialize(&mut deserializer).unwrap()
 }
 
 /// Runs on a thread with the 2 MiB stack that the language promises to manage with.
