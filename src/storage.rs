@@ -7,6 +7,7 @@ pub mod create;
 pub mod decode;
 pub mod encode;
 pub mod failure;
+pub mod lower;
 pub mod manifest;
 pub mod metadata;
 pub mod names;
