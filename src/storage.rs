@@ -2,6 +2,7 @@
 //!
 //! Absent: HTTP requests and responses of clients (server), what expressions mean (engine).
 pub mod authorizer;
+pub mod builtin;
 pub mod catalog;
 pub mod create;
 pub mod decode;

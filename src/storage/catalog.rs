@@ -2,18 +2,16 @@
 //!
 //! Absent: how it is made (directory), the objects themselves (objects).
 mod kinds;
+mod stored;
 mod version;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock},
-    time::Duration,
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+pub use self::{
+    stored::{StoredVersion, custom},
+    version::version_order,
 };
-
-use crate::engine::{kinds::Kind, schema::Structural};
-
 pub use crate::engine::Plan;
-pub use version::version_order;
 
 /// What a workspace serves.
 #[derive(Debug, Default)]
@@ -129,24 +127,6 @@ pub struct StoredKind {
     pub namespaced: bool,
     /// The versions that are served, the preferred one first. Never empty.
     pub versions: Vec<Arc<StoredVersion>>,
-}
-
-/// A served version of a stored kind.
-#[derive(Debug)]
-pub struct StoredVersion {
-    /// `v1`
-    pub name: Arc<str>,
-    /// Columns of tables beside the name; empty: name and age.
-    pub columns: Arc<[Column]>,
-    /// What expressions and OpenAPI know of it; made when first asked for.
-    pub(crate) kind: LazyLock<Arc<Kind>, Box<dyn FnOnce() -> Arc<Kind> + Send>>,
-}
-
-impl StoredVersion {
-    /// The schema of whole objects, metadata included.
-    pub fn schema(&self) -> &Arc<Structural> {
-        &self.kind.schema
-    }
 }
 
 /// The verbs of stored kinds.

@@ -17,8 +17,8 @@ use std::{sync::Arc, time::Duration};
 
 use cel::Value;
 
-use self::field::Field;
 pub use self::own::{check, own_kinds};
+pub(super) use self::{field::Field, version::columns};
 use crate::{
     engine::{
         definition::Definition,

@@ -10,7 +10,7 @@ impl Kinds for Catalog {
     fn kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let (_, found) = self.resource_version(group, version, self.plural(group, kind)?)?;
-        Some(Arc::clone(&found.kind))
+        Some(Arc::clone(found.kind()))
     }
 
     fn names(&self) -> Vec<(String, Arc<str>)> {

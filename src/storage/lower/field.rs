@@ -9,18 +9,18 @@ use crate::engine::diagnostic::FieldPath;
 
 /// A field that is there.
 #[derive(Clone, Debug)]
-pub(super) struct Field<'a> {
-    pub(super) value: &'a Value,
-    pub(super) path: FieldPath,
+pub(crate) struct Field<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) path: FieldPath,
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn root(value: &'a Value) -> Field<'a> {
+    pub(crate) fn root(value: &'a Value) -> Field<'a> {
         Field { value, path: FieldPath::root() }
     }
 
     /// A field of this one.
-    pub(super) fn get(&self, name: &str) -> Option<Field<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<Field<'a>> {
         match self.value {
             Value::Map(map) => map.get(name).map(|value| Field { value, path: self.path.field(name) }),
             _ => None,
@@ -28,13 +28,13 @@ impl<'a> Field<'a> {
     }
 
     /// The elements of a list that is a field of this one; none if there is no list.
-    pub(super) fn items(&self, name: &str) -> Vec<Field<'a>> {
+    pub(crate) fn items(&self, name: &str) -> Vec<Field<'a>> {
         let Some(Field { value: Value::List(list), path }) = self.get(name) else { return vec![] };
         list.as_slice().iter().enumerate().map(|(i, value)| Field { value, path: path.index(i) }).collect()
     }
 
     /// The entries of this map.
-    pub(super) fn entries(&self) -> Vec<(Arc<str>, Field<'a>)> {
+    pub(crate) fn entries(&self) -> Vec<(Arc<str>, Field<'a>)> {
         let Value::Map(map) = self.value else { return vec![] };
         map.iter()
             .filter_map(|(key, value)| match key {
@@ -45,16 +45,16 @@ impl<'a> Field<'a> {
     }
 
     /// The text of a field of this one.
-    pub(super) fn text(&self, name: &str) -> Option<Arc<str>> {
+    pub(crate) fn text(&self, name: &str) -> Option<Arc<str>> {
         self.get(name)?.own_text()
     }
 
     /// The texts of a list that is a field of this one.
-    pub(super) fn texts(&self, name: &str) -> Vec<Arc<str>> {
+    pub(crate) fn texts(&self, name: &str) -> Vec<Arc<str>> {
         self.items(name).iter().filter_map(Field::own_text).collect()
     }
 
-    pub(super) fn own_text(&self) -> Option<Arc<str>> {
+    pub(crate) fn own_text(&self) -> Option<Arc<str>> {
         match self.value {
             Value::String(text) => Some(Arc::clone(text)),
             _ => None,
@@ -62,7 +62,7 @@ impl<'a> Field<'a> {
     }
 
     /// The boolean of a field of this one.
-    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+    pub(crate) fn flag(&self, name: &str) -> Option<bool> {
         match self.get(name)?.value {
             Value::Bool(flag) => Some(*flag),
             _ => None,
@@ -70,7 +70,7 @@ impl<'a> Field<'a> {
     }
 
     /// The number of a field of this one, if it is one of 32 bits without a sign.
-    pub(super) fn number(&self, name: &str) -> Option<u32> {
+    pub(crate) fn number(&self, name: &str) -> Option<u32> {
         match self.get(name)?.value {
             Value::Int(number) => u32::try_from(*number).ok(),
             _ => None,

@@ -106,10 +106,10 @@ fn mistakes_are_told_at_once_and_in_place() {
             "17:22: exactly one of `metadata.name` and `selector` must be set, and none is (a name gives one object, a selector a list; `selector: {}` selects all)",
         ],
     );
-    check(&[("{a: \"${[1]}\"}", "{a: x, b: y}")], &["19:18: each dimension is a map of one variable to its list"]);
+    check(&[("{a: \"${[1]}\"}", "{a: x, b: z}")], &["19:19: each dimension is a map of one variable to its list"]);
     check(
         &[("jsonPath: .status.a", "jsonPath: status.a")],
-        &["26:43: `status.a` is no JSONPath (it begins with a dot: `.status.phase`)"],
+        &["25:46: `status.a` is no JSONPath (it begins with a dot: `.status.phase`)"],
     );
 }
 
