@@ -1,0 +1,131 @@
+//! Whether a user may do what a request asks for.
+//!
+//! Absent: how it is decided (storage's authorizer).
+use serde_json::{Value, json};
+
+use crate::{
+    api::{
+        UserInfo,
+        user::{AUTHENTICATED, MASTERS},
+    },
+    server::{
+        reply::Failure,
+        request_info::{RequestInfo, ResourcePath},
+        status,
+    },
+    storage::{
+        authorizer::{Attributes, Decision, PathRule, ResourceRule, Rules, refusal},
+        workspace::Workspace,
+    },
+};
+
+/// Paths that everyone authenticated may read: Kubernetes' ClusterRole `system:discovery`, bound by default.
+pub const DISCOVERY: [&str; 11] = [
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+];
+
+/// Reviews that everyone authenticated may create: Kubernetes' ClusterRole `system:basic-user`, bound by default.
+pub const BASIC: [(&str, &[&str]); 2] = [
+    ("authorization.k8s.io", &["selfsubjectaccessreviews", "selfsubjectrulesreviews"]),
+    ("authentication.k8s.io", &["selfsubjectreviews"]),
+];
+
+/// Decides, with the roles that Kubernetes binds by default.
+pub async fn decide(workspace: &Workspace, user: &UserInfo, attributes: &Attributes) -> Decision {
+    if user.in_group(MASTERS) {
+        return Decision { allowed: true, reason: String::new() };
+    }
+    if user.in_group(AUTHENTICATED)
+        && let Some(role) = default_role(attributes)
+    {
+        let reason =
+            format!("RBAC: allowed by ClusterRoleBinding {role:?} of ClusterRole {role:?} to Group {AUTHENTICATED:?}");
+        return Decision { allowed: true, reason };
+    }
+    workspace.authorizer().decide(user, attributes).await
+}
+
+fn default_role(attributes: &Attributes) -> Option<&'static str> {
+    if let Some(path) = &attributes.path {
+        let allowed = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(prefix) => path.starts_with(prefix),
+            None => **path == **pattern,
+        };
+        return (&*attributes.verb == "get" && DISCOVERY.iter().any(allowed)).then_some("system:discovery");
+    }
+    let basic = &*attributes.verb == "create"
+        && BASIC
+            .iter()
+            .any(|(group, resources)| *attributes.group == **group && resources.contains(&&*attributes.resource));
+    basic.then_some("system:basic-user")
+}
+
+/// The attributes of a request for objects.
+pub fn attributes(info: &RequestInfo, path: &ResourcePath) -> Attributes {
+    Attributes {
+        verb: (&*info.verb).into(),
+        group: path.group.as_str().into(),
+        version: path.version.as_str().into(),
+        resource: path.resource.as_str().into(),
+        subresource: path.subresource.as_str().into(),
+        namespace: path.namespace.as_str().into(),
+        name: path.name.as_str().into(),
+        path: None,
+    }
+}
+
+/// 403 unless the user may.
+pub async fn require(workspace: &Workspace, user: &UserInfo, attributes: &Attributes) -> Result<(), Failure> {
+    let decision = decide(workspace, user, attributes).await;
+    if decision.allowed {
+        return Ok(());
+    }
+    let mut why = refusal(user, attributes);
+    if !decision.reason.is_empty() {
+        why = format!("{why}: {}", decision.reason);
+    }
+    Err(Box::new(match &attributes.path {
+        Some(_) => status::forbidden_path(&why),
+        None => status::forbidden(&attributes.group, &attributes.resource, &attributes.name, &why),
+    }))
+}
+
+/// What a user may do in a namespace, as `SelfSubjectRulesReview` tells it: for people to read, not for decisions.
+pub fn rules(workspace: &Workspace, user: &UserInfo, namespace: &str) -> Value {
+    let mut rules =
+        if user.in_group(MASTERS) { Rules::everything() } else { workspace.authorizer().rules(user, namespace) };
+    if user.in_group(AUTHENTICATED) {
+        for (group, resources) in BASIC {
+            rules.resources.push(ResourceRule {
+                verbs: vec!["create".into()],
+                groups: vec![group.into()],
+                resources: resources.iter().map(|r| (*r).into()).collect(),
+                names: Vec::new(),
+            });
+        }
+        rules
+            .paths
+            .push(PathRule { verbs: vec!["get".into()], paths: DISCOVERY.iter().map(|p| (*p).into()).collect() });
+    }
+    let resources: Vec<_> = rules.resources.iter().map(resource_rule).collect();
+    let paths: Vec<_> = rules.paths.iter().map(|r| json!({"verbs": r.verbs, "nonResourceURLs": r.paths})).collect();
+    json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false})
+}
+
+fn resource_rule(rule: &ResourceRule) -> Value {
+    let mut out = json!({"verbs": rule.verbs, "apiGroups": rule.groups, "resources": rule.resources});
+    if let (Value::Object(out), false) = (&mut out, rule.names.is_empty()) {
+        out.insert("resourceNames".to_owned(), json!(rule.names));
+    }
+    out
+}

@@ -1,0 +1,88 @@
+//! What a server is told: where to listen, with which certificate, its limits.
+//!
+//! Absent: flags (cli), what is served (service).
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+/// How to listen and what to bound.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// A loopback address: callers are not authenticated, so nobody else may reach it. Port 0 takes any free port.
+    pub listen: SocketAddr,
+    /// HTTPS when there is a certificate.
+    pub tls: Option<TlsFiles>,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// PEM files of a certificate chain and its key. They are read again when they change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// `--tls-cert`
+    pub cert: PathBuf,
+    /// `--tls-key`
+    pub key: PathBuf,
+}
+
+/// Bounds, each with its reason at [`Limits::default`].
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// For the header of a request, and for a TLS handshake.
+    pub header_deadline: Duration,
+    /// For the body of a request.
+    pub body_deadline: Duration,
+    /// For a whole request but a watch; `?timeout=` shortens it.
+    pub request_deadline: Duration,
+    /// A connection without requests is closed after it.
+    pub idle_timeout: Duration,
+    /// A watch ends after it even if the client asks for longer; clients watch again from where they were.
+    pub watch_deadline: Duration,
+    /// What is in flight at shutdown gets this long.
+    pub shutdown_grace: Duration,
+    /// Bytes of a request's header.
+    pub header_bytes: usize,
+    /// Bytes of a request's body.
+    pub body_bytes: usize,
+    /// Open connections; more wait in the listener's backlog.
+    pub connections: usize,
+    /// Requests being answered, watches apart; more get 429.
+    pub in_flight: usize,
+    /// Watches open at once; more get 429.
+    pub watches: usize,
+    /// Requests at once on one HTTP/2 connection.
+    pub streams: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            // Go's and kube-apiserver's ReadHeaderTimeout is 32 s for slow links; ours is loopback.
+            header_deadline: Duration::from_secs(10),
+            body_deadline: Duration::from_secs(10),
+            // kube-apiserver gives a request 34 s when it creates.
+            request_deadline: Duration::from_secs(34),
+            // kube-apiserver's IdleTimeout.
+            idle_timeout: Duration::from_secs(90),
+            // kube-apiserver ends watches after 30 to 60 minutes (--min-request-timeout 1800).
+            watch_deadline: Duration::from_secs(1800),
+            // One create deadline, and a second to write its answer.
+            shutdown_grace: Duration::from_secs(35),
+            // nginx and Go serve 8 KiB to 1 MiB; impersonation headers of users with hundreds of groups take 32 KiB.
+            header_bytes: 64 * 1024,
+            // kube-apiserver's --max-resource-write-bytes.
+            body_bytes: 3 * 1024 * 1024,
+            connections: 1_000,
+            // kube-apiserver's --max-requests-inflight.
+            in_flight: 400,
+            watches: 1_000,
+            // kube-apiserver's --http2-max-streams-per-connection.
+            streams: 100,
+        }
+    }
+}
+
+impl Default for Config {
+    /// Loopback, port 8001 (that of `kubectl proxy`), without TLS.
+    fn default() -> Config {
+        Config { listen: SocketAddr::from(([127, 0, 0, 1], 8001)), tls: None, limits: Limits::default() }
+    }
+}

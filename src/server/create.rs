@@ -1,0 +1,142 @@
+//! POST of an ephemeral kind: options, the namespace, the answer's form.
+//!
+//! Absent: what a create answers (storage).
+use std::sync::Arc;
+
+use cel::Value;
+use http::{StatusCode, header};
+use serde_json::json;
+
+use crate::{
+    api::Status,
+    engine::{
+        diagnostic::FieldPath,
+        schema::{FieldError, field_error},
+    },
+    server::{
+        negotiate::{self, Form, Media},
+        object,
+        reply::{self, Answer, Failure},
+        request_info::ResourcePath,
+        routes::{Place, SERVED},
+        service::Context,
+        status,
+        table::{self, Column, Include},
+    },
+    storage::{
+        catalog::EphemeralVersion,
+        create::{self, CreateRequest, Created, Moment, Target},
+        names,
+        objects::GroupVersionKind,
+        strategy::FieldValidation,
+    },
+};
+
+/// Kubernetes' bound on `fieldManager`.
+const MAX_FIELD_MANAGER: usize = 128;
+
+/// Answers a create.
+pub(super) async fn create(
+    context: &Context<'_>,
+    place: &Place,
+    path: &ResourcePath,
+    version: &Arc<EphemeralVersion>,
+    body: &[u8],
+) -> Answer {
+    let wanted =
+        negotiate::objects(context.accept().as_deref()).ok_or_else(|| Box::new(status::not_acceptable(SERVED)))?;
+    if matches!(negotiate::content_type(context.header(header::CONTENT_TYPE)), Media::Protobuf | Media::Unknown) {
+        return Err(Box::new(status::unsupported_media_type(SERVED)));
+    }
+    let options = options(context)?;
+    namespace(place, &path.namespace)?;
+    let catalog = place.catalog();
+    let kind =
+        catalog.ephemeral_kind(&path.group, &path.resource).ok_or_else(|| Box::new(status::no_such_resource()))?;
+    let target = Target { workspace: &place.workspace, catalog, kind, version };
+    let request = CreateRequest {
+        namespace: &path.namespace,
+        body,
+        content_type: context.header(header::CONTENT_TYPE),
+        field_validation: options.field_validation,
+        dry_run: options.dry_run,
+        user: &context.user,
+        moment: Moment::now(),
+        timeout: Some(context.deadline),
+    };
+    let Created { object, warnings } = create::create(target, &request).await?;
+    let mut response = respond(context, wanted, version, &object)?;
+    reply::warn(response.headers_mut(), &warnings);
+    Ok(response)
+}
+
+fn respond(context: &Context<'_>, wanted: negotiate::Wanted, version: &EphemeralVersion, object: &Value) -> Answer {
+    let encoding = context.pretty(wanted.encoding);
+    match wanted.form {
+        Form::Object => reply::value(StatusCode::CREATED, encoding, object),
+        Form::Metadata(of) => reply::value(StatusCode::CREATED, encoding, &table::partial(&object::tree(object), of)),
+        Form::Table(of) => {
+            let columns: Vec<_> = if version.columns.is_empty() {
+                table::default_columns()
+            } else {
+                [Column::name()].into_iter().chain(version.columns.iter().filter_map(Column::of)).collect()
+            };
+            let include = Include::parse(context.query.get("includeObject")).unwrap_or_default();
+            let table = table::table(&columns, &[object::tree(object)], json!({}), include, of, true);
+            reply::value(StatusCode::CREATED, encoding, &table)
+        }
+    }
+}
+
+struct Options {
+    dry_run: bool,
+    field_validation: FieldValidation,
+}
+
+/// `CreateOptions`, with all that is wrong in them at once.
+fn options(context: &Context<'_>) -> Result<Options, Failure> {
+    let query = context.query;
+    let mut errors = Vec::new();
+    let text = |t: &str| Value::from(status::echo(t));
+    let dry_run: Vec<_> = query.all("dryRun").filter(|v| !v.is_empty()).collect();
+    if let Some(other) = dry_run.iter().find(|v| **v != "All") {
+        errors.push(field_error::not_supported(&FieldPath::root().field("dryRun"), &text(other), &["All"]));
+    }
+    let manager = query.get("fieldManager").unwrap_or_default();
+    let path = FieldPath::root().field("fieldManager");
+    if manager.len() > MAX_FIELD_MANAGER {
+        errors.push(field_error::too_long(&path, MAX_FIELD_MANAGER as u64));
+    }
+    if manager.contains(|c: char| c.is_control() || (c.is_whitespace() && c != ' ')) {
+        errors.push(field_error::invalid(&path, &text(manager), "should only contain printable characters"));
+    }
+    let validation = query.get("fieldValidation").unwrap_or_default();
+    let field_validation = validation.parse().unwrap_or_else(|_| {
+        let path = FieldPath::root().field("fieldValidation");
+        errors.push(field_error::not_supported(&path, &text(validation), &["Ignore", "Strict", "Warn"]));
+        FieldValidation::default()
+    });
+    if errors.is_empty() {
+        Ok(Options { dry_run: !dry_run.is_empty(), field_validation })
+    } else {
+        Err(Box::new(invalid_options(&errors)))
+    }
+}
+
+fn invalid_options(errors: &[FieldError]) -> Status {
+    status::invalid("meta.k8s.io", "CreateOptions", "", errors)
+}
+
+/// A namespace must be there, as kube-apiserver's admission demands. Workspaces without any Namespace object have all.
+fn namespace(place: &Place, name: &str) -> Result<(), Failure> {
+    if name.is_empty() {
+        return Ok(());
+    }
+    let objects = place.workspace.objects();
+    let kind = GroupVersionKind::new("", "v1", "Namespace");
+    let unknown = name != "default" && objects.revision_of(&kind) > 0 && objects.get(&kind, "", name).is_none();
+    if unknown || !names::dns1123_label(name).is_empty() {
+        return Err(Box::new(status::not_found("", "namespaces", name)));
+    }
+    Ok(())
+}

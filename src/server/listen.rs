@@ -1,0 +1,270 @@
+//! Sockets: accepting connections, TLS, idle connections, shutting down.
+//!
+//! Absent: what a request is answered (service).
+use std::{
+    convert::Infallible,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use http::Request;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{Notify, Semaphore, watch},
+    task::JoinSet,
+    time::Instant,
+};
+use tokio_rustls::TlsAcceptor;
+
+use crate::{
+    server::{
+        config::{Config, Limits},
+        service::Service,
+        tls::{self, TlsError},
+    },
+    storage::workspace::Workspaces,
+};
+
+/// Why the server does not listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Not loopback.
+    #[error(
+        "refusing to listen on `{0}`: callers are not authenticated yet, so whoever reaches the server is an administrator; \
+         listen on 127.0.0.1 or [::1] (from elsewhere, use a tunnel such as `ssh -L`)"
+    )]
+    NotLoopback(SocketAddr),
+    /// The socket cannot be had.
+    #[error("cannot listen on `{address}`: another process may use the port, --listen 127.0.0.1:0 takes a free one")]
+    Bind {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// No certificate.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// A server that listens and does not accept yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+    reload: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    service: Service,
+    limits: Limits,
+}
+
+/// Listens, then serves until `shutdown` resolves and what is in flight is done or the grace is over.
+pub async fn serve(
+    config: Config,
+    workspaces: Arc<Workspaces>,
+    shutdown: impl Future<Output = ()> + Send,
+) -> Result<(), ServeError> {
+    bind(config, workspaces).await?.run(shutdown).await;
+    Ok(())
+}
+
+/// Listens: after this, clients can connect.
+pub async fn bind(config: Config, workspaces: Arc<Workspaces>) -> Result<Server, ServeError> {
+    if !config.listen.ip().to_canonical().is_loopback() {
+        return Err(ServeError::NotLoopback(config.listen));
+    }
+    let (tls, reload) = match config.tls {
+        None => (None, None),
+        Some(files) => {
+            let (acceptor, reload) = tls::acceptor(files)?;
+            (Some(acceptor), Some(Box::pin(reload) as Pin<Box<dyn Future<Output = ()> + Send>>))
+        }
+    };
+    let bind = |source| ServeError::Bind { address: config.listen, source };
+    let listener = TcpListener::bind(config.listen).await.map_err(bind)?;
+    let address = listener.local_addr().map_err(bind)?;
+    let service = Service::new(workspaces, config.limits.clone());
+    Ok(Server { listener, address, tls, reload, service, limits: config.limits })
+}
+
+impl Server {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// `http://127.0.0.1:8001`
+    pub fn url(&self) -> String {
+        format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.address)
+    }
+
+    /// Serves until `shutdown` resolves and what is in flight is done or the grace is over.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send) {
+        let Server { listener, tls, reload, service, limits, .. } = self;
+        let (closing, closed) = watch::channel(false);
+        let permits = Arc::new(Semaphore::new(limits.connections));
+        let mut tasks = JoinSet::new();
+        let mut reload = reload.unwrap_or_else(|| Box::pin(std::future::pending()));
+        let mut shutdown = std::pin::pin!(shutdown);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut shutdown => break,
+                () = &mut reload => continue,
+                Some(_) = tasks.join_next() => continue,
+                accepted = accept(&listener, &permits) => accepted,
+            };
+            let Some((stream, permit)) = accepted else { continue };
+            let (service, limits, tls, closed) = (service.clone(), limits.clone(), tls.clone(), closed.clone());
+            tasks.spawn(async move {
+                connection(stream, tls, service, &limits, closed).await;
+                drop(permit);
+            });
+        }
+        drop(listener);
+        service.close();
+        // Receivers live in the tasks; none is no error.
+        let _ = closing.send(true);
+        let all = async { while tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(limits.shutdown_grace, all).await.is_err() {
+            tracing::warn!("requests were still in flight when the grace of shutting down was over");
+        }
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => Some((stream, permit)),
+        Err(error) => {
+            // Out of descriptors, or the peer is gone: neither is cured by trying again at once.
+            tracing::warn!(%error, "a connection was not accepted");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}
+
+async fn connection(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    service: Service,
+    limits: &Limits,
+    closed: watch::Receiver<bool>,
+) {
+    // Without it the answer's last packet waits for an acknowledgement.
+    let _ = stream.set_nodelay(true);
+    match tls {
+        None => http(stream, service, limits, closed).await,
+        Some(tls) => match tokio::time::timeout(limits.header_deadline, tls.accept(stream)).await {
+            Ok(Ok(stream)) => http(stream, service, limits, closed).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+            Err(_) => tracing::debug!("a TLS handshake took too long"),
+        },
+    }
+}
+
+/// What a connection does at the moment.
+#[derive(Default)]
+struct Activity {
+    in_flight: AtomicUsize,
+    changed: Notify,
+}
+
+async fn http<S>(stream: S, service: Service, limits: &Limits, mut closed: watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let activity = Arc::new(Activity::default());
+    let answer = {
+        let activity = Arc::clone(&activity);
+        service_fn(move |request: Request<Incoming>| {
+            let (service, guard) = (service.clone(), Busy::new(Arc::clone(&activity)));
+            async move {
+                let response = service.call(request).await;
+                drop(guard);
+                Ok::<_, Infallible>(response)
+            }
+        })
+    };
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_deadline)
+        .max_buf_size(limits.header_bytes.max(8 * 1024));
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(limits.streams)
+        .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
+        // Go's ReadIdleTimeout and PingTimeout of Kubernetes: a peer that is gone is found out.
+        .keep_alive_interval(Duration::from_secs(30))
+        .keep_alive_timeout(Duration::from_secs(15));
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), answer));
+    let mut closing = *closed.borrow();
+    if closing {
+        connection.as_mut().graceful_shutdown();
+    }
+    loop {
+        let idle = idle(&activity, limits.idle_timeout);
+        tokio::select! {
+            result = &mut connection => {
+                if let Err(error) = result {
+                    tracing::debug!(error = %crate::server::service::chain(&*error), "a connection broke");
+                }
+                return;
+            }
+            // Either way what is in flight, a watch too, is finished first.
+            () = idle, if !closing => closing = true,
+            _ = closed.changed(), if !closing => closing = true,
+        }
+        connection.as_mut().graceful_shutdown();
+    }
+}
+
+/// Resolves when nothing was asked for a while.
+async fn idle(activity: &Activity, timeout: Duration) {
+    let mut until = Instant::now() + timeout;
+    loop {
+        tokio::select! {
+            () = activity.changed.notified() => until = Instant::now() + timeout,
+            () = tokio::time::sleep_until(until) => {
+                if activity.in_flight.load(Ordering::Relaxed) == 0 {
+                    return;
+                }
+                until = Instant::now() + timeout;
+            }
+        }
+    }
+}
+
+struct Busy(Arc<Activity>);
+
+impl Busy {
+    fn new(activity: Arc<Activity>) -> Busy {
+        activity.in_flight.fetch_add(1, Ordering::Relaxed);
+        activity.changed.notify_one();
+        Busy(activity)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.0.changed.notify_one();
+    }
+}
