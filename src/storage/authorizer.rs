@@ -50,7 +50,58 @@ pub struct Decision {
     pub reason: String,
 }
 
+/// What a user may do, for people to read: `SelfSubjectRulesReview`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// On resources.
+    pub resources: Vec<ResourceRule>,
+    /// On paths.
+    pub paths: Vec<PathRule>,
+}
+
+/// Verbs on resources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceRule {
+    /// `create`
+    pub verbs: Vec<Arc<str>>,
+    /// `apps`
+    pub groups: Vec<Arc<str>>,
+    /// `deployments`, `deployments/status`
+    pub resources: Vec<Arc<str>>,
+    /// Empty: all.
+    pub names: Vec<Arc<str>>,
+}
+
+/// Verbs on paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathRule {
+    /// `get`
+    pub verbs: Vec<Arc<str>>,
+    /// `/healthz`, `/logs/*`
+    pub paths: Vec<Arc<str>>,
+}
+
+impl Rules {
+    /// Everything.
+    pub fn everything() -> Rules {
+        let all = || vec![Arc::from("*")];
+        Rules {
+            resources: vec![ResourceRule { verbs: all(), groups: all(), resources: all(), names: vec![] }],
+            paths: vec![PathRule { verbs: all(), paths: all() }],
+        }
+    }
+}
+
 impl Authorizer {
+    /// What a user may do in a namespace.
+    pub fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
+        match self {
+            Authorizer::AlwaysAllow => Rules::everything(),
+            Authorizer::Rbac(_) if user.in_group(MASTERS) => Rules::everything(),
+            Authorizer::Rbac(rbac) => rbac.rules(user, namespace),
+        }
+    }
+
     /// By the RBAC objects of a store.
     pub fn rbac(objects: Arc<Objects>) -> Authorizer {
         Authorizer::Rbac(Rbac::new(objects))

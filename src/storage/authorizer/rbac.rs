@@ -8,7 +8,7 @@ use std::{
 
 use cel::{Value, value::Map};
 
-use super::{Attributes, Decision};
+use super::{Attributes, Decision, PathRule, ResourceRule, Rules};
 use crate::{
     api::UserInfo,
     storage::{
@@ -77,6 +77,27 @@ impl Rbac {
             }
         }
         Decision { allowed: false, reason: String::new() }
+    }
+
+    pub(super) fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
+        let index = self.index();
+        let mut rules = Rules::default();
+        let bindings = ["", namespace].into_iter().filter_map(|scope| index.bindings.get(scope)).flatten();
+        for rule in bindings.filter(|b| b.subjects.iter().any(|s| s.is(user))).flat_map(|b| b.rules.iter()) {
+            let list = |set: &BTreeSet<Arc<str>>| set.iter().cloned().collect::<Vec<_>>();
+            if !rule.resources.is_empty() {
+                rules.resources.push(ResourceRule {
+                    verbs: list(&rule.verbs),
+                    groups: list(&rule.groups),
+                    resources: list(&rule.resources),
+                    names: list(&rule.names),
+                });
+            }
+            if !rule.paths.is_empty() {
+                rules.paths.push(PathRule { verbs: list(&rule.verbs), paths: list(&rule.paths) });
+            }
+        }
+        rules
     }
 
     /// The index of the objects as they are now.
