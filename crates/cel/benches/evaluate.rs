@@ -28,7 +28,7 @@ fn main() {
     let objects: Vec<Value> = (0..1000).map(|i| object(i, &mut keys)).collect();
     let variables = [Some(Value::Int(7)), Some("abc".into()), objects.get(20).cloned(), Some(objects.into())];
     for text in ROWS {
-        let program = env.parse(text).and_then(|ast| env.program_unchecked(ast));
+        let program = env.compile(text).and_then(|checked| env.program(&checked));
         let Ok(program) = program else {
             println!("{text}: does not compile");
             continue;

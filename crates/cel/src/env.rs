@@ -51,7 +51,7 @@ struct Tables {
 pub(crate) struct Options {
     pub(crate) homogeneous_aggregates: bool,
     pub(crate) escaped_identifiers: bool,
-    pub(crate) repeated_keys: bool,
+    pub(crate) lenient: bool,
 }
 
 impl Env {
@@ -251,10 +251,10 @@ impl EnvBuilder {
         self
     }
 
-    /// Whether a map literal may repeat a key, the last value counting, as in cel-go and so in Kubernetes. Otherwise that is an
-    /// error, as in the CEL specification.
-    pub fn repeated_keys(mut self, allowed: bool) -> EnvBuilder {
-        self.0.options.repeated_keys = allowed;
+    /// Whether evaluation is as lenient as cel-go's, and so Kubernetes', where the CEL specification wants an error: of a map
+    /// literal's repeated key the last value counts, and an optional step from what has no fields (`null.?a`) is absent.
+    pub fn lenient(mut self, allowed: bool) -> EnvBuilder {
+        self.0.options.lenient = allowed;
         self
     }
 

@@ -3,6 +3,7 @@
 //! Absent: functions on values (library), how JSON becomes values (json).
 mod compare;
 mod display;
+mod identity;
 mod list;
 mod map;
 mod teardown;
@@ -11,6 +12,7 @@ use std::{any::Any, fmt, sync::Arc};
 
 #[cfg(feature = "serde")]
 pub(crate) use display::print_duration;
+pub use identity::Identity;
 pub use list::List;
 pub(crate) use map::double_as_int;
 pub use map::{FieldKey, Key, Map, MapBuilder};

@@ -80,6 +80,8 @@ pub(super) struct Attribute {
     pub(super) qualifiers: Box<[Qualifier]>,
     /// From `has()`: the last qualifier is only tested.
     pub(super) test: bool,
+    /// An optional step from what has no fields is absent.
+    pub(super) lenient: bool,
     /// All qualifiers are fields, none optional.
     pub(super) fields_only: bool,
     /// What the attribute itself costs: 1, or 0 for a test and over a conditional.

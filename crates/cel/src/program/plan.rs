@@ -160,14 +160,21 @@ impl<'a> Planner<'a> {
             let key = self.expression(entry.key)?;
             planned.push(Entry { key, value: self.expression(entry.value)?, optional: entry.optional });
         }
-        let unique = !self.env.options().repeated_keys;
+        let unique = !self.env.options().lenient;
         Ok(constant_map(&planned, unique).unwrap_or_else(|| Op::Map { entries: planned.into(), unique }))
     }
 
     /// An object literal. Its value is a map, under the keys that the provider knows.
     #[inline(never)]
     fn object(&mut self, id: NodeId, name: &Arc<str>, fields: &[StructField]) -> Result<Op, Issues> {
-        let object = self.object_type(name).ok_or_else(|| self.issue(id, format!("unknown type: {name}")))?;
+        let object = match self.reference(id) {
+            Some(Reference::Constant(Value::Type(ty))) => match &**ty {
+                Type::Object(name) => Some(name.clone()),
+                _ => None,
+            },
+            _ => self.object_type(name),
+        };
+        let object = object.ok_or_else(|| self.issue(id, format!("unknown type: {name}")))?;
         let mut planned = Vec::with_capacity(fields.len());
         for field in fields {
             let known = self.env.provider().and_then(|p| p.field(&object, &field.name));

@@ -60,7 +60,7 @@ impl Planner<'_> {
             }
         };
         qualifiers.reverse();
-        Ok(attach(id, root, qualifiers, test))
+        Ok(attach(id, root, qualifiers, test, self.env.options().lenient))
     }
 
     /// A select chain that names a variable or a constant: `a.b.c`.
@@ -88,7 +88,7 @@ impl Planner<'_> {
 }
 
 /// Puts qualifiers on what they start from.
-fn attach(id: NodeId, root: Node, mut qualifiers: Vec<Qualifier>, test: bool) -> Node {
+fn attach(id: NodeId, root: Node, mut qualifiers: Vec<Qualifier>, test: bool, lenient: bool) -> Node {
     if qualifiers.is_empty() {
         return root;
     }
@@ -110,6 +110,13 @@ fn attach(id: NodeId, root: Node, mut qualifiers: Vec<Qualifier>, test: bool) ->
     let own_cost = u64::from(!test && !conditional);
     Node {
         id,
-        op: Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, fields_only, own_cost })),
+        op: Op::Attribute(Box::new(Attribute {
+            root,
+            qualifiers: qualifiers.into(),
+            test,
+            lenient,
+            fields_only,
+            own_cost,
+        })),
     }
 }

@@ -64,7 +64,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let last = attribute.qualifiers.len().wrapping_sub(1);
         for (i, qualifier) in attribute.qualifiers.iter().enumerate() {
             optional |= qualifier.optional;
-            match self.step(qualifier, at, (optional, attribute.test && i == last), scope)? {
+            match self.step(qualifier, at, (optional, attribute.lenient || attribute.test && i == last), scope)? {
                 Ok(next) => at = next,
                 Err(_) if attribute.test && i == last => return Ok(false.into()),
                 Err(_) if optional => return Ok(if attribute.test { false.into() } else { Val::Own(Value::NONE) }),
@@ -84,7 +84,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         &mut self,
         qualifier: &'s Qualifier,
         from: Val<'s>,
-        (optional, test): (bool, bool),
+        (optional, lenient): (bool, bool),
         scope: &'s Scope<'s>,
     ) -> Result<Result<Val<'s>, Halt>, Halt>
     where
@@ -133,8 +133,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             }
             Ok(None) => {
                 let halt = self.missing(qualifier, from.get(), &wanted);
-                // An optional chain bears what is absent, not what has no fields at all.
-                let bearable = !optional || test || matches!(from.get(), Value::Map(_) | Value::List(_));
+                // An optional chain bears what is absent, and only a lenient one what has no fields at all.
+                let bearable = !optional || lenient || matches!(from.get(), Value::Map(_) | Value::List(_));
                 if bearable { Ok(Err(halt)) } else { Err(halt) }
             }
             Err(halt) => Err(self.place(qualifier.id, halt)),

@@ -178,7 +178,7 @@ pub(super) fn no_overload(target: &Target, values: &[Value]) -> Halt {
                 "no such overload".into()
             }
         }
-        ("@in", _) => "no such overload".into(),
+        ("@in" | "startsWith" | "endsWith" | "contains" | "matches" | "sort", _) => "no such overload".into(),
         ("size", _) => "no such overload: size".into(),
         _ => {
             let types: Vec<_> = values.iter().map(type_name).collect();
@@ -198,8 +198,6 @@ pub(super) fn lacks_trait(operator: &str, value: &Value) -> bool {
         "_-_" => matches!(value, Int(_) | Uint(_) | Double(_) | Timestamp(_) | Duration(_)),
         "_*_" | "_/_" => matches!(value, Int(_) | Uint(_) | Double(_)),
         "_%_" => matches!(value, Int(_) | Uint(_)),
-        "-_" => matches!(value, Int(_) | Double(_) | Duration(_)),
-        "!_" => matches!(value, Bool(_)),
         "_<_" | "_<=_" | "_>_" | "_>=_" => {
             matches!(value, Bool(_) | Int(_) | Uint(_) | Double(_) | String(_) | Bytes(_) | Timestamp(_) | Duration(_))
         }

@@ -45,7 +45,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let range = self.eval(&l.range, scope)?;
-        let mut gathered = Gathered { list: vec![], map: MapBuilder::default(), count: 0, decided: false, halted: None };
+        let mut gathered =
+            Gathered { list: vec![], map: MapBuilder::default(), count: 0, decided: false, halted: None };
         match range.get() {
             Value::List(list) if !l.two => {
                 for value in list {

@@ -3,7 +3,10 @@
 //! Absent: what comparing costs (library, program).
 use std::cmp::Ordering;
 
-use super::Value;
+use super::{
+    Value,
+    identity::{self, Spend},
+};
 use crate::{
     eval::{ErrorKind, Halt},
     limits::MAX_VALUE_DEPTH,
@@ -62,12 +65,10 @@ fn unordered() -> Halt {
     Halt::error(ErrorKind::InvalidArgument, "NaN values cannot be ordered")
 }
 
-type Spend<'a> = &'a mut dyn FnMut(u64) -> Result<(), Halt>;
-
 /// Work of comparing one value, in the unit of [`crate::eval::Context::spend`].
 const VALUE_WORK: u64 = 8;
 
-fn equals(a: &Value, b: &Value, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
+pub(super) fn equals(a: &Value, b: &Value, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
     use Value::{Bool, Bytes, Double, Duration, Int, List, Map, Null, Opaque, Optional, String, Timestamp, Type, Uint};
     Ok(match (a, b) {
         (String(a), String(b)) => a == b,
@@ -95,6 +96,9 @@ fn equals(a: &Value, b: &Value, levels: usize, spend: Spend<'_>) -> Result<bool,
 }
 
 fn lists_equal(a: &super::List, b: &super::List, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
+    if let Some(identity) = a.identity() {
+        return identity::equal(identity, a, b, levels, spend);
+    }
     if a.len() != b.len() {
         return Ok(false);
     }

@@ -4,21 +4,26 @@
 use std::sync::Arc;
 
 use super::{
-    Value,
+    Identity, Value,
+    identity::{self, Spend},
     teardown::{Items, drop_items},
 };
+use crate::eval::Halt;
 
 /// An immutable shared list. Cloning is one reference count.
 #[derive(Clone, Default)]
 pub struct List(Arc<Elements>);
 
 #[derive(Clone, Default)]
-struct Elements(Vec<Value>);
+struct Elements {
+    values: Vec<Value>,
+    identity: Option<Arc<Identity>>,
+}
 
 impl Drop for Elements {
     fn drop(&mut self) {
-        if !self.0.is_empty() {
-            drop_items(Items::Values(std::mem::take(&mut self.0)));
+        if !self.values.is_empty() {
+            drop_items(Items::Values(std::mem::take(&mut self.values)));
         }
     }
 }
@@ -27,28 +32,51 @@ impl List {
     /// Its elements.
     #[inline]
     pub fn as_slice(&self) -> &[Value] {
-        &self.0.0
+        &self.0.values
     }
 
     /// How many.
     #[inline]
     pub fn len(&self) -> usize {
-        self.0.0.len()
+        self.0.values.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.0.is_empty()
+        self.0.values.is_empty()
     }
 
     /// The elements in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Value> {
-        self.0.0.iter()
+        self.0.values.iter()
     }
 
     /// The elements to change: in place if this is the only reference, else of a copy (one level, elements stay shared).
     pub fn make_mut(&mut self) -> &mut Vec<Value> {
-        &mut Arc::make_mut(&mut self.0).0
+        &mut Arc::make_mut(&mut self.0).values
+    }
+
+    /// A list whose elements have an identity: a Kubernetes set or map list. INVARIANT (the caller's): no two are the same.
+    pub fn with_identity(values: Vec<Value>, identity: Arc<Identity>) -> List {
+        List(Arc::new(Elements { values, identity: Some(identity) }))
+    }
+
+    /// What makes its elements the same, if it is more than their place.
+    #[inline]
+    pub fn identity(&self) -> Option<&Identity> {
+        self.0.identity.as_deref()
+    }
+
+    /// `+`: appends in place if this is the only reference, else to a copy; with an identity merges, and keeps the identity.
+    pub(crate) fn joined(mut self, other: &List, spend: Spend<'_>) -> Result<List, Halt> {
+        if let Some(identity) = &self.0.identity {
+            let merged = identity::merge(identity, &self, other, spend)?;
+            return Ok(List::with_identity(merged, identity.clone()));
+        }
+        let copied = if Arc::strong_count(&self.0) == 1 { other.len() } else { self.len() + other.len() };
+        spend((copied * size_of::<Value>()) as u64)?;
+        self.make_mut().extend_from_slice(other.as_slice());
+        Ok(self)
     }
 
     /// Whether two are the same allocation.
@@ -59,7 +87,7 @@ impl List {
 
 impl From<Vec<Value>> for List {
     fn from(values: Vec<Value>) -> List {
-        List(Arc::new(Elements(values)))
+        List(Arc::new(Elements { values, identity: None }))
     }
 }
 

@@ -208,6 +208,11 @@ impl MapBuilder {
         self.0.insert(key.into(), value)
     }
 
+    /// The value of a key.
+    pub fn get(&self, key: &Key) -> Option<&Value> {
+        self.0.entries.get(self.0.position(key)?).map(|(_, v)| v)
+    }
+
     /// Whether a key is there.
     pub fn contains(&self, key: &Key) -> bool {
         self.0.position(key).is_some()
