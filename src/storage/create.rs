@@ -1,6 +1,6 @@
 //! A create: the body is admitted, the plan is evaluated with what it asks for, the answer is made.
 //!
-//! Absent: whether the user may create at all and how bytes travel (server), what admission means (strategy), what
+//! Absent: how bytes travel (server), what admission means (strategy), what
 //! expressions mean (engine), codes (failure). Nothing of an answer is kept.
 mod moment;
 mod reads;
@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 pub use moment::{Entropy, Moment};
 
 use super::{
+    authorizer::Attributes,
     catalog::{Catalog, EphemeralKind, EphemeralVersion},
     failure::{self, About},
     metadata::Creation,
@@ -76,7 +77,26 @@ pub struct Created {
     pub warnings: Vec<String>,
 }
 
-/// Answers a create.
+/// Whether a user may create objects of the target's kind in a namespace. The server asks before it reads the body.
+///
+/// # Errors
+/// 403, as kube-apiserver words it.
+pub async fn authorize(target: &Target<'_>, user: &UserInfo, namespace: &str) -> Result<(), Status> {
+    let attributes = Attributes {
+        verb: "create".into(),
+        group: target.kind.group.clone(),
+        version: target.version.name.clone(),
+        resource: target.kind.names.plural.clone(),
+        namespace: if target.kind.namespaced { namespace.into() } else { "".into() },
+        ..Attributes::default()
+    };
+    match target.workspace.authorizer().decide(user, &attributes).await.allowed {
+        true => Ok(()),
+        false => Err(reads::forbidden(&attributes, &reads::forbidden_message(user, &attributes))),
+    }
+}
+
+/// Answers a create. Whoever calls has asked [`authorize`].
 ///
 /// # Errors
 /// The Status that says whose fault it is.

@@ -16,6 +16,9 @@ pub const MAX_BODY: usize = 3 * 1024 * 1024;
 /// Bytes of the caller's text that an error repeats; kube-apiserver repeats all 3 MiB of it.
 const MAX_ECHO: usize = 4096;
 
+/// Repeated fields listed for one body, as Kubernetes' decoder lists at most.
+const MAX_REPEATED: usize = 100;
+
 /// The media types of bodies, as the 415 answer lists them.
 pub const MEDIA_TYPES: &str = "application/json, application/yaml";
 

@@ -31,6 +31,17 @@ pub fn json(value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
     out.finish(written.map_err(|error| error.to_string()))
 }
 
+/// The value as JSON for people: indented by four spaces, as kubectl prints it.
+///
+/// # Errors
+/// [`EncodeError`]
+pub fn pretty_json(value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
+    let mut out = Bounded::default();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+    let written = value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter));
+    out.finish(written.map_err(|error| error.to_string()))
+}
+
 /// The value as YAML: block style, lists at the indentation of their key, texts of several lines as literal blocks.
 ///
 /// # Errors

@@ -10,13 +10,10 @@ use cel::{
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 
-use super::{Decoded, MAX_DEPTH};
+use super::{Decoded, MAX_DEPTH, MAX_REPEATED};
 
 /// Nodes that one document may expand to: an alias bomb is an error, not a load.
 const MAX_NODES: usize = 10_000;
-
-/// Repeated keys listed for one body, as for JSON.
-const MAX_DUPLICATES: usize = 100;
 
 /// One YAML document.
 ///
@@ -126,7 +123,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
             let value = map.next_value_seed(Seed(self.0))?;
             let repeated = fields.insert(Key::from(name.as_str()), value).is_some();
             let mut duplicates = self.0.borrow_mut();
-            if repeated && duplicates.len() < MAX_DUPLICATES {
+            if repeated && duplicates.len() < MAX_REPEATED {
                 duplicates.push(format!("  line {line}: key {name:?} already set in map"));
             }
         }
