@@ -35,6 +35,13 @@ pub fn standard() -> Library {
     standard::library()
 }
 
+pub use kubernetes::authorizer::{authorizer, authorizer_type, decision, request_resource, request_resource_type};
+
+/// The libraries of Kubernetes' base environment, as API servers configure it.
+pub fn kubernetes() -> Vec<Library> {
+    kubernetes::libraries()
+}
+
 /// `optional.of(x)` and its kin.
 pub fn optionals() -> Library {
     optional::library()

@@ -1,2 +1,33 @@
 //! The map of Kubernetes' own libraries.
+pub(crate) mod authorizer;
+mod decimal;
+mod format;
+mod jsonpatch;
 pub(crate) mod lists;
+mod quantity;
+mod regex;
+mod semver;
+mod url;
+
+use super::{Library, comprehensions, lists as cel_lists, network, optional, sets, standard, strings};
+
+/// The libraries of Kubernetes' base environment, as API servers configure it.
+pub(crate) fn libraries() -> Vec<Library> {
+    vec![
+        standard::library(),
+        optional::library(),
+        strings::kubernetes(),
+        cel_lists::library(),
+        sets::library(),
+        comprehensions::library(),
+        lists::library(),
+        regex::library(),
+        url::library(),
+        network::library(),
+        quantity::library(),
+        semver::library(),
+        format::library(),
+        authorizer::library(),
+        jsonpatch::library(),
+    ]
+}

@@ -10,6 +10,7 @@ use crate::{
         Cost, Function,
         build::{any, any_list, at, function, global, no_overload, overflow},
         comparison, cost,
+        kubernetes::authorizer::has_no_equality,
     },
     types::Type,
     value::{Key, Timestamp, Value},
@@ -421,8 +422,10 @@ fn key_of(value: &Value) -> Option<Key> {
     }
 }
 
+/// A library's type has no equality with other types, and some have none at all.
 fn equals(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
+        [Value::Opaque(a), b] if has_no_equality(&**a) || b.type_of() != a.type_of() => Err(no_overload()),
         [a, b] => Ok(Value::Bool(a.equals(b)?)),
         _ => Err(no_overload()),
     }

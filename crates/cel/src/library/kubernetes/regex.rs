@@ -1,0 +1,127 @@
+//! Kubernetes' `find` and `findAll`.
+//!
+//! Absent: patterns themselves (library::regex), `matches` (standard).
+use std::sync::Arc;
+
+use regex_automata::meta::Regex;
+
+use crate::{
+    eval::{Context, Halt},
+    library::{
+        Cost, Library, Overload, Specialize,
+        build::{invalid, method, no_overload, priced},
+        cost, regex,
+    },
+    types::Type,
+    value::Value,
+};
+
+/// The library.
+pub(crate) fn library() -> Library {
+    let price = Cost::Args(|args| cost::matching(cost::size(args.first()), cost::size(args.get(1))));
+    let texts = || Type::list(Type::String);
+    let two = || vec![Type::String, Type::String];
+    let three = || vec![Type::String, Type::String, Type::Int];
+    let constant = |overload: Overload, specialize: Specialize| Overload { specialize: Some(specialize), ..overload };
+    let functions = vec![
+        priced(
+            "find",
+            price,
+            vec![constant(
+                method(
+                    "string_find_string",
+                    two(),
+                    Type::String,
+                    dynamic,
+                    "The first part that the pattern matches, or the empty text.",
+                    "'abc 123'.find('[0-9]+') == '123'",
+                ),
+                fixed,
+            )],
+        ),
+        priced(
+            "findAll",
+            price,
+            vec![
+                constant(
+                    method(
+                        "string_find_all_string",
+                        two(),
+                        texts(),
+                        dynamic_all,
+                        "All parts that the pattern matches.",
+                        "'1, 2'.findAll('[0-9]') == ['1', '2']",
+                    ),
+                    fixed_all,
+                ),
+                constant(
+                    method(
+                        "string_find_all_string_int",
+                        three(),
+                        texts(),
+                        dynamic_all,
+                        "At most as many parts, all if negative.",
+                        "'1, 2'.findAll('[0-9]', 1) == ['1']",
+                    ),
+                    fixed_all,
+                ),
+            ],
+        ),
+    ];
+    Library { name: "kubernetes.regex", functions, ..Library::default() }
+}
+
+fn compile(pattern: &str) -> Result<Arc<Regex>, Halt> {
+    regex::compile_constant(pattern).map_err(|message| invalid(format!("Illegal regex: {message}")))
+}
+
+fn dynamic(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    match args {
+        [Value::String(_), Value::String(pattern)] => find(&compile(pattern)?, args),
+        _ => Err(no_overload()),
+    }
+}
+
+fn dynamic_all(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    match args {
+        [Value::String(_), Value::String(pattern)] | [Value::String(_), Value::String(pattern), Value::Int(_)] => {
+            find_all(&compile(pattern)?, args)
+        }
+        _ => Err(no_overload()),
+    }
+}
+
+fn fixed(constants: &[Option<&Value>]) -> Result<Option<crate::library::Specialized>, String> {
+    specialized(constants, find)
+}
+
+fn fixed_all(constants: &[Option<&Value>]) -> Result<Option<crate::library::Specialized>, String> {
+    specialized(constants, find_all)
+}
+
+fn specialized(
+    constants: &[Option<&Value>],
+    code: fn(&Regex, &[Value]) -> Result<Value, Halt>,
+) -> Result<Option<crate::library::Specialized>, String> {
+    let [_, Some(Value::String(pattern)), ..] = constants else { return Ok(None) };
+    let regex = regex::compile_constant(pattern)?;
+    Ok(Some(Arc::new(move |_, args| code(&regex, args))))
+}
+
+fn find(regex: &Regex, args: &[Value]) -> Result<Value, Halt> {
+    let [Value::String(text), _] = args else { return Err(no_overload()) };
+    let found = regex.find(&**text).and_then(|found| text.get(found.range()));
+    Ok(found.unwrap_or("").into())
+}
+
+fn find_all(regex: &Regex, args: &[Value]) -> Result<Value, Halt> {
+    let (text, limit) = match args {
+        [Value::String(text), _] => (text, -1),
+        [Value::String(text), _, Value::Int(limit)] => (text, *limit),
+        _ => return Err(no_overload()),
+    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let parts: Vec<Value> =
+        regex.find_iter(&**text).take(limit).filter_map(|found| text.get(found.range())).map(Value::from).collect();
+    Ok(Value::List(parts.into()))
+}

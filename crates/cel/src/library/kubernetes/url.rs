@@ -1,0 +1,196 @@
+//! Kubernetes' URLs: `url('https://example.com/').getHost()`.
+//!
+//! Absent: reading text (parse).
+mod parse;
+
+use std::{any::Any, collections::BTreeMap, sync::Arc};
+
+use parse::{Url, query_unescape};
+
+use crate::{
+    eval::{Context, Halt},
+    library::{
+        Function, Implementation, Library,
+        build::{function, global, invalid, method, no_overload_of, priced},
+        cost,
+    },
+    types::Type,
+    value::{MapBuilder, Opaque, Value},
+};
+
+const NAME: &str = "kubernetes.URL";
+
+/// The library.
+pub(crate) fn library() -> Library {
+    let ty = || Type::opaque(NAME);
+    let mut functions = getters();
+    functions.push(priced(
+        "url",
+        cost::RECEIVER,
+        vec![global(
+            "string_to_url",
+            vec![Type::String],
+            ty(),
+            to_url,
+            "The URL, absolute or a path; an error for anything else.",
+            "url('https://example.com/a').getHost() == 'example.com'",
+        )],
+    ));
+    functions.push(function(
+        "isURL",
+        vec![global(
+            "is_url_string",
+            vec![Type::String],
+            Type::Bool,
+            is_url,
+            "Whether the text is a URL.",
+            "isURL('https://example.com') && !isURL('a b')",
+        )],
+    ));
+    let constants = vec![(NAME.into(), Type::type_of(ty()), Value::Type(ty().into()))];
+    Library { name: "kubernetes.url", functions, constants, ..Library::default() }
+}
+
+fn getters() -> Vec<Function> {
+    let of = |name: &str, id, code: Implementation, doc, example| {
+        function(name, vec![method(id, vec![Type::opaque(NAME)], Type::String, code, doc, example)])
+    };
+    let query = Type::map(Type::String, Type::list(Type::String));
+    vec![
+        of(
+            "getEscapedPath",
+            "url_get_escaped_path",
+            |_, args| part("getEscapedPath", args, Url::escaped_path),
+            "The path, escaped.",
+            "url('https://h/a b').getEscapedPath() == '/a%20b'",
+        ),
+        of(
+            "getHost",
+            "url_get_host",
+            |_, args| part("getHost", args, |url| url.host.clone()),
+            "The host with the port.",
+            "url('https://h:80/').getHost() == 'h:80'",
+        ),
+        of(
+            "getHostname",
+            "url_get_hostname",
+            |_, args| part("getHostname", args, |url| url.split_host().0),
+            "The host without the port and brackets.",
+            "url('https://[::1]:80/').getHostname() == '::1'",
+        ),
+        of(
+            "getPort",
+            "url_get_port",
+            |_, args| part("getPort", args, |url| url.split_host().1),
+            "The port, empty without one.",
+            "url('https://h:80/').getPort() == '80'",
+        ),
+        of(
+            "getScheme",
+            "url_get_scheme",
+            |_, args| part("getScheme", args, |url| url.scheme.clone()),
+            "The scheme, empty without one.",
+            "url('HTTPS://h/').getScheme() == 'https'",
+        ),
+        function(
+            "getQuery",
+            vec![method(
+                "url_get_query",
+                vec![Type::opaque(NAME)],
+                query,
+                get_query,
+                "The values of each parameter of the query.",
+                "url('https://h/?a=1&a=2').getQuery() == {'a': ['1', '2']}",
+            )],
+        ),
+    ]
+}
+
+#[derive(Debug)]
+struct Parsed(Url);
+
+impl Opaque for Parsed {
+    fn type_of(&self) -> Type {
+        Type::opaque(NAME)
+    }
+    fn equals(&self, other: &dyn Opaque) -> bool {
+        other.as_any().downcast_ref::<Parsed>().is_some_and(|other| self.0.to_string() == other.0.to_string())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn to_json(&self) -> Option<Value> {
+        Some(self.0.to_string().into())
+    }
+}
+
+/// Whether a text is a URI as a request may have it, with Go's words for what is wrong.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    parse::request(text).map(|_| ()).map_err(|error| format!("parse {}: {error}", go_quoted(text)))
+}
+
+/// Go's `%q`, for what addresses may hold.
+fn go_quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn read(text: &str) -> Result<Url, Halt> {
+    check(text)
+        .and_then(|()| parse::with_fragment(text).map_err(|error| format!("parse {}: {error}", go_quoted(text))))
+        .map_err(|error| invalid(format!("URL parse error during conversion from string: {error}")))
+}
+
+fn to_url(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    match args {
+        [Value::String(text)] => Ok(Value::Opaque(Arc::new(Parsed(read(text)?)))),
+        _ => Err(no_overload_of("url", args)),
+    }
+}
+
+fn is_url(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    match args {
+        [Value::String(text)] => Ok(Value::Bool(check(text).is_ok())),
+        _ => Err(no_overload_of("isURL", args)),
+    }
+}
+
+fn url_of<'a>(name: &str, args: &'a [Value]) -> Result<&'a Url, Halt> {
+    match args {
+        [Value::Opaque(opaque)] => opaque.as_any().downcast_ref::<Parsed>().map(|parsed| &parsed.0),
+        _ => None,
+    }
+    .ok_or_else(|| no_overload_of(name, args))
+}
+
+fn part(name: &str, args: &[Value], part: fn(&Url) -> String) -> Result<Value, Halt> {
+    Ok(part(url_of(name, args)?).into())
+}
+
+/// Parts that are not well-formed are left out, as Go does.
+fn get_query(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let query = &url_of("getQuery", args)?.query;
+    let mut parameters: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if let (Ok(key), Ok(value)) = (query_unescape(key), query_unescape(value)) {
+            parameters.entry(key).or_default().push(value.into());
+        }
+    }
+    let mut map = MapBuilder::with_capacity(parameters.len());
+    for (key, values) in parameters {
+        map.insert(key.as_str(), Value::List(values.into()));
+    }
+    Ok(Value::Map(map.build()))
+}

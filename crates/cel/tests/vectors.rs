@@ -1,0 +1,327 @@
+//! What Kubernetes answers to some 4,800 expressions (the shared vectors): check result and type, value or error, cost.
+//!
+//! `VECTORS_SHOW=<area>[:<aspect>]` prints what differs. The static estimate is not compared here.
+#[path = "common/mod.rs"]
+mod common;
+#[path = "vectors/schema.rs"]
+mod schema;
+#[path = "vectors/values.rs"]
+mod values;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use cel::{
+    Env, Issues, Type, Value,
+    eval::{Halt, Host},
+    library,
+    program::Options,
+    source::position,
+    types::TypeProvider,
+};
+use serde_json::Value as Json;
+
+/// Areas and aspects of which every case must agree (but for [`DIVERGENCES`]).
+const REQUIRED: &[&str] = &[];
+
+/// Cases that differ on purpose: `<id>` or `<id>:<aspect>`, and why.
+const DIVERGENCES: &[(&str, &str)] = &[];
+
+/// Environments that are the engine's business (`Object{}` types, the types of admission requests).
+const ELSEWHERE: &[&str] = &["mutate"];
+
+#[derive(Default, Clone, Copy)]
+struct Count {
+    agree: usize,
+    differ: usize,
+}
+
+#[test]
+fn answers_as_kubernetes_does() {
+    common::on_small_stack(run);
+}
+
+fn run() {
+    let Some(dir) = common::shared("cel-vectors") else { return };
+    let show = std::env::var("VECTORS_SHOW").unwrap_or_default();
+    let environments = Environments::new();
+    let mut bad = vec![];
+    let mut totals: BTreeMap<&str, Count> = BTreeMap::new();
+    for (area, data) in common::json_files(&dir) {
+        let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
+        for case in data["cases"].as_array().unwrap() {
+            let fixture = &data["fixtures"][case["fixture"].as_str().unwrap_or("")];
+            let part = |name: &str| if case[name].is_null() { &fixture[name] } else { &case[name] };
+            if ELSEWHERE.contains(&part("env").as_str().unwrap_or("")) {
+                continue;
+            }
+            let id = case["id"].as_str().unwrap();
+            for (aspect, outcome) in compare(&environments, case, &part) {
+                let full = format!("{id}:{aspect}");
+                if DIVERGENCES.iter().any(|(known, _)| *known == id || *known == full) {
+                    continue;
+                }
+                let count = counts.entry(aspect).or_default();
+                match outcome {
+                    Ok(()) => count.agree += 1,
+                    Err(difference) => {
+                        count.differ += 1;
+                        if show == "all"
+                            || show == area
+                            || show == format!("{area}:{aspect}")
+                            || show == format!("all:{aspect}")
+                        {
+                            println!("{full} {}\n    {difference}", case["expr"]);
+                        }
+                    }
+                }
+            }
+        }
+        let mut line = format!("{area:14}");
+        for (aspect, count) in counts {
+            line += &format!(" {aspect} {}/{}", count.agree, count.agree + count.differ);
+            line += if count.differ > 0 { "*" } else { "" };
+            let total = totals.entry(aspect).or_default();
+            total.agree += count.agree;
+            total.differ += count.differ;
+            let name = format!("{area}:{aspect}");
+            if count.differ > 0 && (REQUIRED.contains(&area.as_str()) || REQUIRED.contains(&name.as_str())) {
+                bad.push(name);
+            }
+        }
+        println!("{line}");
+    }
+    for (aspect, count) in totals {
+        println!("all {aspect:10} {:5} agree {:5} differ", count.agree, count.differ);
+    }
+    assert!(bad.is_empty(), "these must agree: {bad:?}; VECTORS_SHOW=<area>:<aspect> shows the differences");
+}
+
+/// The environments without variables, built once.
+struct Environments {
+    kubernetes: Env,
+    extended: Env,
+    every: Env,
+}
+
+impl Environments {
+    fn new() -> Environments {
+        let kubernetes = library::kubernetes()
+            .into_iter()
+            .fold(Env::builder().homogeneous_aggregates(true), cel::EnvBuilder::library)
+            .build();
+        let extended = [library::math(), library::encoders(), library::bindings(), library::regex()]
+            .into_iter()
+            .fold(kubernetes.extend(), cel::EnvBuilder::library)
+            .build();
+        let every = [
+            library::standard(),
+            library::optionals(),
+            library::strings(),
+            library::lists(),
+            library::math(),
+            library::encoders(),
+            library::sets(),
+            library::comprehensions(),
+            library::bindings(),
+            library::regex(),
+        ]
+        .into_iter()
+        .fold(Env::builder(), cel::EnvBuilder::library)
+        .build();
+        Environments { kubernetes, extended, every }
+    }
+}
+
+type Outcome = (&'static str, Result<(), String>);
+
+fn compare<'a>(environments: &Environments, case: &'a Json, part: &impl Fn(&str) -> &'a Json) -> Vec<Outcome> {
+    let base = match part("env").as_str() {
+        None | Some("vap") => &environments.kubernetes,
+        Some("k8s+ext") => &environments.extended,
+        Some("celgo") => &environments.every,
+        Some(other) => panic!("unknown environment {other}"),
+    };
+    let mut env = base.extend();
+    let mut schemas = schema::Schemas::default();
+    let mut bound: Vec<(String, Value)> = vec![];
+    let empty = serde_json::Map::new();
+    for (name, data) in part("vars").as_object().unwrap_or(&empty) {
+        let schema = &part("schema")[name];
+        let optional = part("optional_vars").as_array().is_some_and(|names| names.iter().any(|n| n == name));
+        let (mut ty, mut value) = if schema.is_null() {
+            (Type::Dyn, Some(values::from_json(data)))
+        } else {
+            // Both versions of an object have one type.
+            let root = if name == "oldSelf" { "selfType".to_string() } else { format!("{name}Type") };
+            (schemas.declare(&root, schema), schema::value(schema, data, true))
+        };
+        if optional {
+            ty = Type::optional(ty);
+            value = Some(if data.is_null() { Value::NONE } else { Value::Optional(value.map(Arc::new)) });
+        }
+        env = env.variable(name, ty);
+        bound.extend(value.map(|value| (name.clone(), value)));
+    }
+    let authorizer = part("authorizer");
+    if !authorizer.is_null() {
+        env = env.variable("authorizer", library::authorizer_type());
+        env = env.variable("authorizer.requestResource", library::request_resource_type());
+        bound.push(("authorizer".to_string(), library::authorizer()));
+        let request = |field: &str| authorizer["request"][field].as_str().unwrap_or("");
+        bound.push((
+            "authorizer.requestResource".to_string(),
+            library::request_resource(
+                request("Group"),
+                request("Resource"),
+                request("Subresource"),
+                request("Namespace"),
+                request("Name"),
+            ),
+        ));
+    }
+    let schemas: Arc<dyn TypeProvider> = Arc::new(schemas);
+    let env = env.provider(schemas).build();
+    let text = case["expr"].as_str().unwrap();
+    let expect = &case["expect"];
+    let mut outcomes = vec![];
+
+    let parsed = env.parse(text);
+    if let Some(parse_error) = expect.get("parse_error") {
+        match parsed {
+            Ok(_) => outcomes.push(("parse", Err("parses".to_string()))),
+            Err(issues) => {
+                outcomes.push(("parse", Ok(())));
+                outcomes.push(("place", first_place(text, &issues, parse_error)));
+            }
+        }
+        return outcomes;
+    }
+    let ast = match parsed {
+        Ok(ast) => ast,
+        Err(issues) => return vec![("parse", Err(format!("{issues}")))],
+    };
+    outcomes.push(("parse", Ok(())));
+
+    let checked = match (env.check(ast), expect["check"]["ok"] == true) {
+        (Ok(checked), true) => {
+            outcomes.push(("check", Ok(())));
+            let got = values::type_text(checked.result_type());
+            let want = expect["check_type"].as_str().unwrap_or("");
+            outcomes.push(("type", equal(&got, want)));
+            checked
+        }
+        (Err(issues), true) => {
+            outcomes.push(("check", Err(format!("{issues}"))));
+            return outcomes;
+        }
+        (Ok(checked), false) => {
+            outcomes.push((
+                "check",
+                Err(format!("accepts as {}, not {}", checked.result_type(), expect["check"]["errors"])),
+            ));
+            return outcomes;
+        }
+        (Err(issues), false) => {
+            outcomes.push(("check", Ok(())));
+            outcomes.push(("words", equal(&places(text, &issues), &wanted_places(&expect["check"]["errors"]))));
+            return outcomes;
+        }
+    };
+
+    let program = match env.program(&checked) {
+        Ok(program) => program,
+        Err(issues) => {
+            outcomes.push(match expect["error"].as_str() {
+                Some(want) if expect["error_phase"] == "program" => ("error", equal(&issues.to_string(), want)),
+                _ => ("value", Err(format!("no program: {issues}"))),
+            });
+            return outcomes;
+        }
+    };
+    let mut variables: Vec<Option<Value>> = vec![None; env.variables().len()];
+    for (name, value) in bound {
+        variables[env.slot(&name).unwrap() as usize] = Some(value);
+    }
+    let budget = case["cost_limit"].as_u64().or(part("cost_limit").as_u64()).unwrap_or(1_000_000);
+    let mut host = Authorizer(authorizer);
+    let evaluation = program.evaluate(variables.as_slice(), Options { budget, host: Some(&mut host), recorder: None });
+    match (evaluation.result, expect["error"].as_str()) {
+        _ if expect["upstream_panic"] == true => {}
+        (Ok(got), None) => outcomes.push(("value", values::equal(&got, &expect["value"]))),
+        (Err(halt), None) => outcomes.push(("value", Err(format!("error {halt:?}, want {}", expect["value"])))),
+        (Ok(got), Some(want)) => outcomes.push(("value", Err(format!("value {got:?}, want error {want}")))),
+        (Err(Halt::Error(error)), Some(want)) if expect["error_phase"] == "eval" => {
+            outcomes.push(("error", equal(&error.message, want)))
+        }
+        (Err(halt), Some(want)) => {
+            outcomes.push(("error", Err(format!("{halt:?} at run time, want {want} at plan time"))))
+        }
+    }
+    let unstable = expect["unstable"].as_array().is_some_and(|fields| fields.iter().any(|f| f == "cost"));
+    if let (Some(want), false) = (expect["cost"].as_u64(), unstable) {
+        outcomes.push(("cost", equal(&evaluation.cost.to_string(), &want.to_string())));
+    }
+    outcomes
+}
+
+fn equal(got: &str, want: &str) -> Result<(), String> {
+    if got == want { Ok(()) } else { Err(format!("got  {got}\n    want {want}")) }
+}
+
+fn places(text: &str, issues: &Issues) -> String {
+    let place = |at: Option<u32>| {
+        at.map_or("-1:0".to_string(), |at| {
+            let position = position(text, at);
+            format!("{}:{}", position.line, position.column)
+        })
+    };
+    issues.0.iter().map(|issue| format!("{} {}", place(issue.at), issue.message)).collect::<Vec<_>>().join(" | ")
+}
+
+fn wanted_places(errors: &Json) -> String {
+    let text = |e: &Json| format!("{}:{} {}", e["line"], e["col"], e["msg"].as_str().unwrap());
+    errors.as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" | ")
+}
+
+/// The first issue's place and words; of the words of a generated parser only the first ones.
+fn first_place(text: &str, issues: &Issues, parse_error: &Json) -> Result<(), String> {
+    let first = |list: String| {
+        let one = list.split(" | ").next().unwrap_or("").to_string();
+        if one.contains("Syntax error") { one.split(' ').take(4).collect::<Vec<_>>().join(" ") } else { one }
+    };
+    equal(&first(places(text, issues)), &first(wanted_places(&parse_error["errors"])))
+}
+
+/// Answers authorization questions by a case's rules.
+struct Authorizer<'a>(&'a Json);
+
+impl Host for Authorizer<'_> {
+    fn ask(&mut self, question: &Value) -> Result<Value, Halt> {
+        let Value::Map(question) = question else { panic!("a question is a map") };
+        let asked = |field: &str| match question.get(field) {
+            Some(Value::String(s)) => s.to_string(),
+            _ => String::new(),
+        };
+        let user =
+            if asked("user").is_empty() { self.0["user"].as_str().unwrap_or("").to_string() } else { asked("user") };
+        let fits = |rule: &Json, field: &str, got: &str| rule[field].as_str().unwrap_or("") == got;
+        let rule = self.0["rules"].as_array().into_iter().flatten().find(|rule| {
+            let verb = rule["verb"].as_str().unwrap_or("");
+            let user_fits = rule["user"].is_null() || rule["user"] == user;
+            let what =
+                ["group", "resource", "subresource", "namespace", "name", "path", "labelSelector", "fieldSelector"];
+            user_fits
+                && (verb == "*" || verb == asked("verb"))
+                && what.iter().all(|field| fits(rule, field, &asked(field)))
+        });
+        let text = |field: &str| rule.and_then(|r| r[field].as_str()).unwrap_or("");
+        let decision = if rule.is_none() {
+            "noopinion"
+        } else if text("decision").is_empty() {
+            "allow"
+        } else {
+            text("decision")
+        };
+        Ok(library::decision(decision == "allow", text("reason"), text("error")))
+    }
+}
