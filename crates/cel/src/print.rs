@@ -88,8 +88,9 @@ fn pieces<'a>(ast: &'a Ast, id: NodeId, out: &mut String, wanted: Level) -> (Lev
             }
             (Level::Member, pieces)
         }
-        Kind::Call { target: None, function, args, .. } => operator(ast, id, function, args)
-            .unwrap_or_else(|| (Level::Member, call_pieces(None, function, args))),
+        Kind::Call { target: None, function, args, .. } => {
+            operator(ast, id, function, args).unwrap_or_else(|| (Level::Member, call_pieces(None, function, args)))
+        }
         Kind::Call { target, function, args, .. } => (Level::Member, call_pieces(*target, function, args)),
         Kind::List { elements } => {
             let entries = elements.iter().map(|(element, optional)| {
@@ -124,7 +125,9 @@ fn pieces<'a>(ast: &'a Ast, id: NodeId, out: &mut String, wanted: Level) -> (Lev
             (Level::Member, pieces)
         }
         // Only macros make folds, and they are recorded: this is for a tree that says otherwise.
-        Kind::Comprehension(c) => (Level::Member, vec![Piece::Node(c.iter_range, Level::Member), Piece::Text(".@fold()")]),
+        Kind::Comprehension(c) => {
+            (Level::Member, vec![Piece::Node(c.iter_range, Level::Member), Piece::Text(".@fold()")])
+        }
     }
 }
 
@@ -192,13 +195,21 @@ fn operator<'a>(ast: &'a Ast, id: NodeId, function: &str, args: &[NodeId]) -> Op
         "_/_" => (Level::Product, Level::Prefix, " / "),
         "_%_" => (Level::Product, Level::Prefix, " % "),
         "_[_]" => {
-            return Some((Level::Member, vec![Node(left, Level::Member), Text("["), Node(right, Level::Conditional), Text("]")]));
+            return Some((
+                Level::Member,
+                vec![Node(left, Level::Member), Text("["), Node(right, Level::Conditional), Text("]")],
+            ));
         }
         "_[?_]" => {
-            return Some((Level::Member, vec![Node(left, Level::Member), Text("[?"), Node(right, Level::Conditional), Text("]")]));
+            return Some((
+                Level::Member,
+                vec![Node(left, Level::Member), Text("[?"), Node(right, Level::Conditional), Text("]")],
+            ));
         }
         "_?._" => {
-            let Some(Kind::Literal(Literal::String(name))) = ast.node(right).map(|node| &node.kind) else { return None };
+            let Some(Kind::Literal(Literal::String(name))) = ast.node(right).map(|node| &node.kind) else {
+                return None;
+            };
             return Some((Level::Member, vec![Node(left, Level::Member), Text(".?"), Piece::Field(name)]));
         }
         _ => return None,

@@ -43,7 +43,10 @@ fn chains_keep_their_shape() {
 
 #[test]
 fn literals_and_macros() {
-    prints(r#"["a'\n\u0007é", b"\xff'", 1u, 1.0, 1e300, null, true, {1: 2,}, [?x], {?a: b}]"#, r"['a\'\n\u0007é', b'\xff\'', 1u, 1.0, 1e300, null, true, {1: 2}, [?x], {?a: b}]");
+    prints(
+        r#"["a'\n\u0007é", b"\xff'", 1u, 1.0, 1e300, null, true, {1: 2,}, [?x], {?a: b}]"#,
+        r"['a\'\n\u0007é', b'\xff\'', 1u, 1.0, 1e300, null, true, {1: 2}, [?x], {?a: b}]",
+    );
     prints("a.?`b-c`[?d].`in`", "a.?`b-c`[?d].`in`");
     prints("has(a.b) && x.all(y, y > 0)", "has(a.b) && x.all(y, y > 0)");
     prints("x.map(i, i > 1, i).sortBy(e, e.a)", "x.map(i, i > 1, i).sortBy(e, e.a)");
@@ -73,7 +76,11 @@ impl Random {
 
     fn expression(&mut self, depth: u32) -> String {
         if depth == 0 {
-            return self.one(&["a", "b", ".c", "1", "-2", "3u", "0.5", "-1e9", "'x\\n'", "b'\\x00'", "true", "null", "[]", "{}"]).to_owned();
+            return self
+                .one(&[
+                    "a", "b", ".c", "1", "-2", "3u", "0.5", "-1e9", "'x\\n'", "b'\\x00'", "true", "null", "[]", "{}",
+                ])
+                .to_owned();
         }
         let depth = depth - 1;
         match self.below(16) {
@@ -93,11 +100,19 @@ impl Random {
             7 => format!("({}).{}", self.expression(depth), self.one(&["x", "`y-z`", "if", "?w"])),
             8 => format!("({})[{}{}]", self.expression(depth), self.one(&["", "?"]), self.expression(depth)),
             9 => format!("[{}]", self.list(depth, |r, d| r.one(&["", "?"]).to_owned() + &r.expression(d))),
-            10 => format!("{{{}}}", self.list(depth, |r, d| format!("{}({}):{}", r.one(&["", "?"]), r.expression(d), r.expression(d)))),
+            10 => format!(
+                "{{{}}}",
+                self.list(depth, |r, d| format!("{}({}):{}", r.one(&["", "?"]), r.expression(d), r.expression(d)))
+            ),
             11 => format!("p.T{{{}}}", self.list(depth, |r, d| format!("{}f:{}", r.one(&["", "?"]), r.expression(d)))),
             12 => format!("f({})", self.list(depth, Random::expression)),
             13 => format!("({}).g({})", self.expression(depth), self.list(depth, Random::expression)),
-            14 => format!("({}).{}(v,{})", self.expression(depth), self.one(&["all", "exists", "map", "filter", "optMap"]), self.expression(depth)),
+            14 => format!(
+                "({}).{}(v,{})",
+                self.expression(depth),
+                self.one(&["all", "exists", "map", "filter", "optMap"]),
+                self.expression(depth)
+            ),
             _ => format!("has(({}).h)", self.expression(depth)),
         }
     }

@@ -134,7 +134,10 @@ pub(crate) fn value(schema: &Json, data: &Json, root: bool) -> Option<Value> {
         (_, Json::Null) => None,
         ("number", Json::Number(n)) => Some(Value::Double(n.as_f64()?)),
         ("string", Json::String(s)) => match schema["format"].as_str().unwrap_or("") {
-            "byte" => Some(Value::Bytes(crate::common::base64(s).into())),
+            "byte" if s.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)) => {
+                Some(Value::Bytes(crate::common::base64(s).into()))
+            }
+            "byte" => None,
             "duration" => call("duration", s),
             "date" => call("timestamp", &format!("{s}T00:00:00Z")),
             "date-time" => call("timestamp", s),

@@ -77,7 +77,7 @@ fn compile(pattern: &str) -> Result<Arc<Regex>, Halt> {
 
 fn dynamic(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
-        [Value::String(_), Value::String(pattern)] => find(&compile(pattern)?, args),
+        [Value::String(_), Value::String(pattern)] => find(&*compile(pattern)?, args),
         _ => Err(no_overload()),
     }
 }
@@ -85,7 +85,7 @@ fn dynamic(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 fn dynamic_all(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [Value::String(_), Value::String(pattern)] | [Value::String(_), Value::String(pattern), Value::Int(_)] => {
-            find_all(&compile(pattern)?, args)
+            find_all(&*compile(pattern)?, args)
         }
         _ => Err(no_overload()),
     }
