@@ -42,6 +42,11 @@ pub fn kubernetes() -> Vec<Library> {
     kubernetes::libraries()
 }
 
+/// `jsonpatch.escapeKey`, where expressions make JSON patches.
+pub fn jsonpatch() -> Library {
+    kubernetes::jsonpatch::library()
+}
+
 /// `optional.of(x)` and its kin.
 pub fn optionals() -> Library {
     optional::library()

@@ -2,7 +2,7 @@
 pub(crate) mod authorizer;
 mod decimal;
 mod format;
-mod jsonpatch;
+pub(crate) mod jsonpatch;
 pub(crate) mod lists;
 mod quantity;
 mod regex;
@@ -14,7 +14,7 @@ use super::{Library, comprehensions, lists as cel_lists, network, optional, sets
 /// The libraries of Kubernetes' base environment, as API servers configure it.
 pub(crate) fn libraries() -> Vec<Library> {
     vec![
-        standard::library(),
+        standard::kubernetes(),
         optional::library(),
         strings::kubernetes(),
         cel_lists::library(),
@@ -28,6 +28,5 @@ pub(crate) fn libraries() -> Vec<Library> {
         semver::library(),
         format::library(),
         authorizer::library(),
-        jsonpatch::library(),
     ]
 }

@@ -21,9 +21,11 @@ pub(crate) fn library() -> Library {
     let nested = || Type::list(list());
     let dynamic = || Type::list(Type::Dyn);
     let flat = Cost::ResolvedArgs(|args| 11 + cost::size(args.first()));
+    // As much as levels times elements, less than the base where the level is negative.
     let flat_to = Cost::ResolvedArgs(|args| {
-        let depth = if let Some(Value::Int(depth)) = args.get(1) { u64::try_from(*depth).unwrap_or(0) } else { 1 };
-        cost::size(args.first()).saturating_mul(depth).saturating_add(11)
+        let depth = if let Some(Value::Int(depth)) = args.get(1) { *depth } else { 1 };
+        let size = i64::try_from(cost::size(args.first())).unwrap_or(i64::MAX);
+        11u64.saturating_add_signed(size.saturating_mul(depth))
     });
     let all_pairs = Cost::ResolvedArgs(|args| cost::pairs(args.first()));
     let functions = vec![

@@ -15,7 +15,7 @@ use crate::{
     eval::{Context, Halt},
     library::{
         Cost, Function, Implementation, Library,
-        build::{at, function, global, invalid, method, no_overload_of},
+        build::{at, function, global, invalid, method, no_overload, no_overload_of},
         cost,
     },
     types::Type,
@@ -460,7 +460,8 @@ fn contains_ip(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [cidr, other] = args else { return Err(refused()) };
     let cidr = prefix_of(cidr).ok_or_else(refused)?;
     let ip = match other {
-        Value::String(text) => parse_ip(text)?,
+        // Upstream does not say what is wrong with the text.
+        Value::String(text) => parse_ip(text).map_err(|_| no_overload())?,
         other => address_of(other).ok_or_else(refused)?,
     };
     Ok(Value::Bool(cidr.contains(ip)))

@@ -254,7 +254,7 @@ fn of_non_zero(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 
 fn is_zero(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Optional(None) => true,
+        Value::Null => true,
         Value::Bool(b) => !b,
         Value::Int(i) => *i == 0,
         Value::Uint(u) => *u == 0,
@@ -266,7 +266,7 @@ fn is_zero(value: &Value) -> bool {
         Value::Map(m) => m.is_empty(),
         // Go's zero time is the first instant of year 1.
         Value::Timestamp(t) => t.seconds == *crate::format::time::IN_RANGE.start() && t.nanos == 0,
-        Value::Optional(Some(_)) | Value::Type(_) | Value::Opaque(_) => false,
+        Value::Optional(_) | Value::Type(_) | Value::Opaque(_) => false,
     }
 }
 

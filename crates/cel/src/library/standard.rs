@@ -1,6 +1,8 @@
 //! The standard library: what every CEL environment has.
 //!
 //! Absent: optionals (optional), extensions (a file each).
+mod validate;
+
 use std::sync::Arc;
 
 use crate::{
@@ -14,12 +16,21 @@ use crate::{
     value::Value,
 };
 
-/// The library.
+/// The library as the specification has it.
 pub(crate) fn library() -> Library {
+    with(time::functions(time::MILLISECONDS))
+}
+
+/// The library as Kubernetes has it: literals are checked before anything runs, and a duration's milliseconds are all of it.
+pub(crate) fn kubernetes() -> Library {
+    Library { validators: validate::validators(), ..with(time::functions(time::ALL_MILLISECONDS)) }
+}
+
+fn with(time: Vec<Function>) -> Library {
     let mut functions = operators::functions();
     functions.extend(conversions::functions());
     functions.extend(strings());
-    functions.extend(time::functions());
+    functions.extend(time);
     functions.push(size());
     Library {
         name: "standard",

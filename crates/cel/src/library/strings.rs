@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::{
     eval::{Context, Halt},
     library::{
-        Cost, Function, Implementation, Library,
+        Function, Implementation, Library,
         build::{at, function, global, invalid, method, no_overload_of, priced},
         conversions::text_of,
         cost,

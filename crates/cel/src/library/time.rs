@@ -44,12 +44,19 @@ macro_rules! part {
     };
 }
 
+/// `getMilliseconds` as the specification has it: of a duration, those past its seconds.
+pub(crate) const MILLISECONDS: Implementation =
+    part!("getMilliseconds", |l| i64::from(l.nanos / 1_000_000), |d| d % 1_000_000_000 / 1_000_000);
+
+/// `getMilliseconds` as cel-go and Kubernetes have it: of a duration, all of it.
+pub(crate) const ALL_MILLISECONDS: Implementation =
+    part!("getMilliseconds", |l| i64::from(l.nanos / 1_000_000), |d| d / 1_000_000);
+
 /// The ten accessors.
-pub(crate) fn functions() -> Vec<Function> {
+pub(crate) fn functions(millis: Implementation) -> Vec<Function> {
     let hours: Implementation = part!("getHours", |l| l.second_of_day / 3600, |d| d / 3_600_000_000_000);
     let minutes: Implementation = part!("getMinutes", |l| l.second_of_day / 60 % 60, |d| d / 60_000_000_000);
     let seconds: Implementation = part!("getSeconds", |l| l.second_of_day % 60, |d| d / 1_000_000_000);
-    let millis: Implementation = part!("getMilliseconds", |l| i64::from(l.nanos / 1_000_000), |d| d / 1_000_000);
     vec![
         accessor(
             "getDate",
@@ -147,8 +154,8 @@ pub(crate) fn functions() -> Vec<Function> {
                 vec![Type::Duration],
                 Type::Int,
                 millis,
-                "Whole milliseconds.",
-                "duration('1.5s').getMilliseconds() == 1500",
+                "Milliseconds: past the seconds, in Kubernetes all of them.",
+                "duration('0.5s').getMilliseconds() == 500",
             ),
         ),
         with_duration(

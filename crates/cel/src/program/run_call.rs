@@ -178,7 +178,9 @@ pub(super) fn no_overload(target: &Target, values: &[Value]) -> Halt {
                 "no such overload".into()
             }
         }
-        ("@in" | "startsWith" | "endsWith" | "contains" | "matches" | "sort", _) => "no such overload".into(),
+        ("@in" | "startsWith" | "endsWith" | "contains" | "matches" | "find" | "findAll" | "sort", _) => {
+            "no such overload".into()
+        }
         ("size", _) => "no such overload: size".into(),
         _ => {
             let types: Vec<_> = values.iter().map(type_name).collect();

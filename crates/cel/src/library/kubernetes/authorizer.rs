@@ -96,10 +96,7 @@ pub(in crate::library) fn has_no_equality(value: &dyn Opaque) -> bool {
 /// The library.
 pub(crate) fn library() -> Library {
     let functions = steps().into_iter().chain(selectors()).chain(decisions()).collect();
-    let constant =
-        |name: &str| (Arc::from(name), Type::type_of(Type::opaque(name)), Value::Type(Type::opaque(name).into()));
-    let constants = [AUTHORIZER, PATH, GROUP, RESOURCE, DECISION].map(constant).to_vec();
-    Library { name: "kubernetes.authorizer", functions, constants, ..Library::default() }
+    Library { name: "kubernetes.authorizer", functions, ..Library::default() }
 }
 
 fn steps() -> Vec<Function> {

@@ -147,11 +147,6 @@ impl Decimal {
         .parse()
         .unwrap_or(f64::NAN)
     }
-
-    /// Digits after the point that are needed.
-    pub(super) fn decimals(&self) -> i64 {
-        (-self.exponent).max(0)
-    }
 }
 
 impl PartialOrd for Decimal {

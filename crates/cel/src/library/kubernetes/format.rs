@@ -53,8 +53,7 @@ pub(crate) fn library() -> Library {
             "!format.uuid().validate('123e4567-e89b-12d3-a456-426614174000').hasValue()",
         )],
     ));
-    let constants = vec![(NAME.into(), Type::type_of(ty()), Value::Type(ty().into()))];
-    Library { name: "kubernetes.format", functions, constants, ..Library::default() }
+    Library { name: "kubernetes.format", functions, ..Library::default() }
 }
 
 macro_rules! getter {

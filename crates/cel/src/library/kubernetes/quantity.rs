@@ -21,8 +21,7 @@ const NANO: i64 = -9;
 /// The library.
 pub(crate) fn library() -> Library {
     let functions = construction().into_iter().chain(conversion()).chain(comparison()).chain(arithmetic()).collect();
-    let constants = vec![(NAME.into(), Type::type_of(Type::opaque(NAME)), Value::Type(Type::opaque(NAME).into()))];
-    Library { name: "kubernetes.quantity", functions, constants, ..Library::default() }
+    Library { name: "kubernetes.quantity", functions, ..Library::default() }
 }
 
 /// A number with the way that upstream holds it, which decides what `isInteger` says: an `i64` with a power of ten, or (many

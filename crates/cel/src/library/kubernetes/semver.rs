@@ -19,8 +19,7 @@ const NAME: &str = "kubernetes.Semver";
 /// The library.
 pub(crate) fn library() -> Library {
     let functions = construction().into_iter().chain(use_of()).collect();
-    let constants = vec![(NAME.into(), Type::type_of(Type::opaque(NAME)), Value::Type(Type::opaque(NAME).into()))];
-    Library { name: "kubernetes.semver", functions, constants, ..Library::default() }
+    Library { name: "kubernetes.semver", functions, ..Library::default() }
 }
 
 #[derive(Debug)]

@@ -47,8 +47,7 @@ pub(crate) fn library() -> Library {
             "isURL('https://example.com') && !isURL('a b')",
         )],
     ));
-    let constants = vec![(NAME.into(), Type::type_of(ty()), Value::Type(ty().into()))];
-    Library { name: "kubernetes.url", functions, constants, ..Library::default() }
+    Library { name: "kubernetes.url", functions, ..Library::default() }
 }
 
 fn getters() -> Vec<Function> {
