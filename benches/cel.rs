@@ -67,7 +67,7 @@ fn object(i: i64) -> serde_json::Value {
 }
 
 fn to_ours(json: &serde_json::Value) -> cel::Value {
-    cel::json::from_str(&json.to_string()).unwrap()
+    serde_json::from_value(json.clone()).unwrap()
 }
 
 fn to_peer(json: &serde_json::Value) -> peer::Value {
