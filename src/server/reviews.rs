@@ -162,7 +162,10 @@ fn read(
             match value {
                 Ok(Value::Object(object)) => object,
                 Ok(_) => {
-                    return Err(bad(format!("the object provided is unrecognized (must be of type {})", resource.kind)));
+                    return Err(bad(format!(
+                        "the object provided is unrecognized (must be of type {})",
+                        resource.kind
+                    )));
                 }
                 Err(e) => {
                     let e = status::echo(&e);
