@@ -6,6 +6,7 @@ pub mod builtin;
 pub mod catalog;
 pub mod create;
 pub mod decode;
+pub mod directory;
 pub mod encode;
 pub mod failure;
 pub mod lower;

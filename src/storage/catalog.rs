@@ -135,6 +135,23 @@ pub const STORED_VERBS: [&str; 3] = ["get", "list", "watch"];
 pub const EPHEMERAL_VERBS: [&str; 1] = ["create"];
 
 impl Catalog {
+    /// Adds a kind of stored objects, unless its names are taken.
+    pub(crate) fn add_stored(&mut self, kind: Arc<StoredKind>) {
+        let key = (Arc::clone(&kind.group), Arc::clone(&kind.names.plural));
+        if let std::collections::btree_map::Entry::Vacant(entry) = self.resources.entry(key) {
+            let plural = Arc::clone(&kind.names.plural);
+            self.plurals.insert((Arc::clone(&kind.group), Arc::clone(&kind.names.kind)), plural);
+            entry.insert(kind);
+        }
+    }
+
+    /// Adds an ephemeral kind, whose names must be free.
+    pub(crate) fn add_ephemeral(&mut self, kind: Arc<EphemeralKind>) {
+        let plural = Arc::clone(&kind.names.plural);
+        self.plurals.insert((Arc::clone(&kind.group), Arc::clone(&kind.names.kind)), Arc::clone(&plural));
+        self.ephemeral.insert((Arc::clone(&kind.group), plural), kind);
+    }
+
     /// Grows with every change.
     pub fn revision(&self) -> u64 {
         self.revision

@@ -17,6 +17,7 @@ use std::{sync::Arc, time::Duration};
 
 use cel::Value;
 
+pub(super) use self::own::path as printed_path;
 pub use self::own::{check, own_kinds};
 pub(super) use self::{field::Field, version::columns};
 use crate::{

@@ -133,6 +133,12 @@ impl Objects {
         Ok(Watch::new(Arc::clone(self), self.newest.subscribe(), kind.clone(), namespace, labels, fields, after))
     }
 
+    /// The `metadata.generation` that an object would get.
+    pub fn generation_of(&self, incoming: &Incoming) -> i64 {
+        let present = self.get(&incoming.kind, &incoming.namespace, &incoming.name);
+        object::generation(present.as_deref(), &incoming.value)
+    }
+
     /// Adds or changes an object. Nothing happens if it is equal to what is there.
     pub fn apply(&self, incoming: Incoming) -> Arc<Object> {
         self.write(|state| put(state, incoming))

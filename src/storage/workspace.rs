@@ -67,6 +67,11 @@ impl Workspaces {
         all.get(path).or_else(|| all.get(&*format!("{ROOT}:{path}"))).cloned()
     }
 
+    /// The workspace with exactly this path.
+    pub fn get_exact(&self, path: &str) -> Option<Arc<Workspace>> {
+        self.0.load().get(path).cloned()
+    }
+
     /// The paths in their order.
     pub fn paths(&self) -> Vec<Arc<str>> {
         self.0.load().keys().cloned().collect()

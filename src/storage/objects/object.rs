@@ -174,11 +174,7 @@ fn field<'a>(value: Option<&'a Value>, name: &str) -> Option<&'a Value> {
 /// The object with the metadata that an API server gives it, in both forms.
 pub(super) fn stamped(incoming: Incoming, before: Option<&Object>, revision: u64) -> Object {
     let Incoming { kind, namespace, name, value: came, schema, arrived } = incoming;
-    let generation = match before {
-        None => 1,
-        Some(before) if same_spec(&before.came, &came) => before.generation,
-        Some(before) => before.generation + 1,
-    };
+    let generation = generation(before, &came);
     let metadata = match field(Some(&came), "metadata") {
         Some(Value::Map(metadata)) => metadata.clone(),
         _ => Map::default(),
@@ -213,6 +209,15 @@ pub(super) fn stamped(incoming: Incoming, before: Option<&Object>, revision: u64
     };
     let typed = schema.as_ref().map_or_else(|| value.clone(), |schema| to_cel(schema, &value));
     Object { kind, namespace, name, revision, generation, came, schema, value, typed }
+}
+
+/// The generation of an object that comes after `before`.
+pub(super) fn generation(before: Option<&Object>, came: &Value) -> i64 {
+    match before {
+        None => 1,
+        Some(before) if same_spec(&before.came, came) => before.generation,
+        Some(before) => before.generation + 1,
+    }
 }
 
 fn same_spec(a: &Value, b: &Value) -> bool {

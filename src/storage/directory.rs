@@ -1,0 +1,161 @@
+//! Workspaces from a directory of YAML: `DIR/*.yaml` is the workspace `root`, each directory below `DIR/workspaces` another.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `files` | which files there are, and their texts, within bounds |
+//! | `item` | objects of a file |
+//! | `contents` | one workspace: its objects and its catalog, from the items of its files |
+//! | `schemas` | EphemeralSchemas compiled, the last good form of each kept |
+//! | `conditions` | what the status of an EphemeralSchema says |
+//! | `report` | what was loaded and what is wrong, for people |
+//! | `reload` | loading again when files change |
+//!
+//! A broken file keeps its last good content. Absent: the server, the command line.
+mod conditions;
+mod contents;
+mod files;
+mod item;
+mod reload;
+mod report;
+mod schemas;
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use self::{contents::Contents, files::Text, item::Item};
+pub use self::{
+    reload::{ReloadError, Reloader},
+    report::{Finding, Report, WorkspaceReport},
+};
+use crate::storage::{
+    authorizer::Authorizer,
+    manifest,
+    objects::Objects,
+    workspace::{ROOT, Workspace, Workspaces},
+};
+
+/// A directory that cannot be loaded at all.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{path}`")]
+pub struct DirectoryError {
+    path: String,
+    source: io::Error,
+}
+
+/// A directory and what it says.
+#[derive(Debug)]
+pub struct Directory {
+    root: PathBuf,
+    workspaces: Arc<Workspaces>,
+    contents: BTreeMap<Arc<str>, Contents>,
+    files: BTreeMap<PathBuf, FileState>,
+}
+
+/// A file as it was last read.
+#[derive(Debug)]
+struct FileState {
+    text: Option<Arc<str>>,
+    /// From the newest text that was right.
+    good: Arc<Vec<Item>>,
+    /// What is wrong with the newest text.
+    findings: Vec<Finding>,
+}
+
+impl Directory {
+    /// Loads a directory.
+    pub fn load(root: &Path) -> Result<(Directory, Report), DirectoryError> {
+        let mut directory = Directory {
+            root: root.to_owned(),
+            workspaces: Arc::default(),
+            contents: BTreeMap::new(),
+            files: BTreeMap::new(),
+        };
+        let report = directory.reload()?;
+        Ok((directory, report))
+    }
+
+    /// The workspaces; they change when the directory is loaded again.
+    pub fn workspaces(&self) -> &Arc<Workspaces> {
+        &self.workspaces
+    }
+
+    /// The directory's path, as it was given.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Loads what has changed.
+    pub fn reload(&mut self) -> Result<Report, DirectoryError> {
+        let scan = files::scan(&self.root)
+            .map_err(|source| DirectoryError { path: self.root.display().to_string(), source })?;
+        let mut report = Report { workspaces: vec![], findings: scan.findings };
+        let mut files = BTreeMap::new();
+        for path in scan.workspaces.values().flatten() {
+            let before = self.files.remove(path);
+            let state = read(path, before);
+            report.findings.extend(state.findings.iter().cloned());
+            files.insert(path.clone(), state);
+        }
+        self.files = files;
+
+        self.contents.retain(|path, _| scan.workspaces.contains_key(path));
+        for path in self.workspaces.paths() {
+            if !scan.workspaces.contains_key(&path) {
+                self.workspaces.remove(&path);
+            }
+        }
+        for (path, paths) in scan.workspaces {
+            let contents = self.contents.entry(Arc::clone(&path)).or_default();
+            let workspace = self.workspaces.get_exact(&path).unwrap_or_else(|| Arc::new(new_workspace(&path)));
+            let items = paths.iter().filter_map(|file| self.files.get(file)).map(|state| Arc::clone(&state.good));
+            report.workspaces.push(contents.update(&workspace, items.collect(), &mut report.findings));
+            // Only now: nobody sees a new workspace before it is filled.
+            self.workspaces.insert(workspace);
+        }
+        Ok(report)
+    }
+}
+
+fn new_workspace(path: &str) -> Workspace {
+    // A time, so that a `resourceVersion` from before a restart is too old instead of wrong.
+    let revision = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
+    let objects = Arc::new(Objects::new(revision));
+    Workspace::new(path, Arc::clone(&objects), Authorizer::rbac(objects))
+}
+
+/// Reads a file again. Its last good items stay if it is not right.
+fn read(path: &Path, before: Option<FileState>) -> FileState {
+    let good = before.as_ref().map_or_else(Arc::default, |before| Arc::clone(&before.good));
+    let shown = path.display().to_string();
+    let text = match files::read(path) {
+        Ok(Text(text)) => text,
+        Err(message) => {
+            let findings = vec![Finding::file(&shown, &message)];
+            return FileState { text: None, good, findings };
+        }
+    };
+    if let Some(before) = before
+        && before.text.as_deref() == Some(&*text)
+    {
+        return before;
+    }
+    let parsed = manifest::parse(&shown, Arc::clone(&text));
+    let mut findings: Vec<Finding> = parsed.errors.iter().map(|e| Finding::text(&parsed, e)).collect();
+    let items = item::items(parsed.documents, &mut findings);
+    let good = if findings.is_empty() { Arc::new(items) } else { good };
+    FileState { text: Some(text), good, findings }
+}
+
+/// The workspace of a directory below `workspaces/`.
+fn workspace_path(segments: &[String]) -> Arc<str> {
+    // A leading `root` is what every path begins with anyway.
+    let segments = segments.strip_prefix(&[ROOT.to_owned()]).unwrap_or(segments);
+    std::iter::once(ROOT).chain(segments.iter().map(String::as_str)).collect::<Vec<_>>().join(":").into()
+}
+
+#[cfg(test)]
+mod tests;

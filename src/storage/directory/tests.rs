@@ -1,0 +1,374 @@
+use std::{fs, time::Duration};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::{
+    engine::diagnostic::Severity,
+    storage::{
+        manifest::Color,
+        objects::GroupVersionKind,
+        selector::{FieldSelector, LabelSelector},
+    },
+};
+
+const WIDGETS: &str = r#"apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.acme.example}
+spec:
+  group: acme.example
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, default: 3}
+              made: {type: string, format: date-time}
+  - name: v1beta1
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: acme.example/v1
+kind: Widget
+metadata: {name: a, labels: {app: x}}
+spec: {made: "2026-01-01T00:00:00Z"}
+"#;
+
+const SCHEMA: &str = r#"apiVersion: celandine.dev/v1alpha1
+kind: EphemeralSchema
+metadata: {name: widgetinfos.info.acme.example}
+spec:
+  group: info.acme.example
+  scope: Namespaced
+  names: {kind: WidgetInfo, plural: widgetinfos}
+  versions:
+  - name: v1
+    schema: {simple: {spec: {widget: string}}}
+    projection:
+      sources:
+      - id: widget
+        externalRef: {apiVersion: acme.example/v1, kind: Widget, metadata: {name: "${object.spec.widget}"}}
+      status:
+        size: ${widget.spec.size}
+"#;
+
+fn directory(files: &[(&str, &str)]) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        write(&directory, name, text);
+    }
+    directory
+}
+
+fn write(directory: &TempDir, name: &str, text: &str) {
+    let path = directory.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn lines(directory: &TempDir, report: &Report) -> Vec<String> {
+    let prefix = format!("{}/", directory.path().display());
+    report.findings.iter().map(|finding| finding.to_string().replace(&prefix, "")).collect()
+}
+
+fn root(directory: &Directory) -> Arc<Workspace> {
+    directory.workspaces().root().unwrap()
+}
+
+fn served(workspace: &Workspace) -> Vec<String> {
+    let catalog = workspace.catalog();
+    let kinds = catalog.ephemeral();
+    kinds.flat_map(|kind| kind.versions.iter().map(|v| format!("{}/{}", kind.names.kind, v.name))).collect()
+}
+
+/// `status reason` of a condition of the schema, and its message.
+fn condition(workspace: &Workspace, name: &str, kind: &str) -> (String, String) {
+    let gvk = GroupVersionKind::new("celandine.dev", "v1alpha1", "EphemeralSchema");
+    let object = workspace.objects().get(&gvk, "", name).unwrap();
+    let json = serde_json::to_value(object.value()).unwrap();
+    let conditions = json["status"]["conditions"].as_array().unwrap();
+    let condition = conditions.iter().find(|c| c["type"] == kind).unwrap();
+    assert_eq!(condition["observedGeneration"], json["metadata"]["generation"]);
+    let text = |field: &str| condition[field].as_str().unwrap().to_owned();
+    (format!("{} {}", text("status"), text("reason")), text("message"))
+}
+
+const NAME: &str = "widgetinfos.info.acme.example";
+
+#[test]
+fn a_directory_is_a_workspace() {
+    let files = directory(&[
+        ("crd.yaml", WIDGETS),
+        ("schema.yml", SCHEMA),
+        ("requests/x.yaml", "a: ["),
+        (".hidden.yaml", "a: ["),
+    ]);
+    let (directory, report) = Directory::load(files.path()).unwrap();
+    assert_eq!(lines(&files, &report), Vec::<String>::new());
+    assert_eq!(
+        report.workspaces,
+        [WorkspaceReport {
+            path: "root".into(),
+            ephemeral: vec!["info.acme.example/v1 WidgetInfo".into()],
+            custom_kinds: 1,
+            objects: 3
+        }]
+    );
+    let root = root(&directory);
+    assert_eq!(served(&root), ["WidgetInfo/v1"]);
+    for kind in ["Accepted", "TypesChecked", "Served"] {
+        let (status, _) = condition(&root, NAME, kind);
+        assert!(status.starts_with("True "), "{kind}: {status}");
+    }
+    // Namespaced objects without a namespace are in `default`, with defaults, typed, in every served version.
+    for version in ["v1", "v1beta1"] {
+        let kind = GroupVersionKind::new("acme.example", version, "Widget");
+        let widget = root.objects().get(&kind, "default", "a").unwrap();
+        let json = serde_json::to_value(widget.value()).unwrap();
+        assert_eq!(json["apiVersion"], format!("acme.example/{version}"));
+        if version == "v1" {
+            assert_eq!(json["spec"]["size"], 3);
+            let cel::Value::Map(typed) = widget.typed() else { panic!() };
+            let Some(cel::Value::Map(spec)) = typed.get("spec") else { panic!() };
+            assert!(matches!(spec.get("made"), Some(cel::Value::Timestamp(_))));
+        }
+    }
+}
+
+#[test]
+fn directories_below_workspaces_are_workspaces() {
+    let files = directory(&[
+        ("a.yaml", ""),
+        ("workspaces/acme/team/w.yaml", WIDGETS),
+        ("workspaces/acme/team/s.yaml", SCHEMA),
+        ("workspaces/Bad_Name/s.yaml", SCHEMA),
+    ]);
+    let (directory, report) = Directory::load(files.path()).unwrap();
+    assert_eq!(lines(&files, &report), ["`workspaces/Bad_Name` is no name of a workspace, and is not loaded"]);
+    let paths = directory.workspaces().paths();
+    assert_eq!(paths, ["root".into(), "root:acme".into(), "root:acme:team".into()]);
+    assert_eq!(served(&directory.workspaces().get("acme:team").unwrap()), ["WidgetInfo/v1"]);
+    assert_eq!(served(&root(&directory)), Vec::<String>::new());
+}
+
+#[test]
+fn a_broken_file_keeps_its_last_good_content() {
+    let files = directory(&[("crd.yaml", WIDGETS), ("schema.yaml", SCHEMA)]);
+    let (mut directory, _) = Directory::load(files.path()).unwrap();
+    write(&files, "crd.yaml", &WIDGETS.replace("name: a,", "name: a, name: b,"));
+    let report = directory.reload().unwrap();
+    assert_eq!(lines(&files, &report), ["crd.yaml:28:21: duplicate key `name`"]);
+    let widgets = GroupVersionKind::new("acme.example", "v1", "Widget");
+    assert!(root(&directory).objects().get(&widgets, "default", "a").is_some());
+    assert_eq!(served(&root(&directory)), ["WidgetInfo/v1"]);
+    // Right again.
+    write(&files, "crd.yaml", &WIDGETS.replace("name: a,", "name: b,"));
+    let report = directory.reload().unwrap();
+    assert_eq!(lines(&files, &report), Vec::<String>::new());
+    assert!(root(&directory).objects().get(&widgets, "default", "a").is_none());
+    assert!(root(&directory).objects().get(&widgets, "default", "b").is_some());
+    // Gone.
+    fs::remove_file(files.path().join("schema.yaml")).unwrap();
+    directory.reload().unwrap();
+    assert_eq!(served(&root(&directory)), Vec::<String>::new());
+}
+
+#[test]
+fn a_schema_that_stops_compiling_goes_on_in_its_last_good_form() {
+    let files = directory(&[("crd.yaml", WIDGETS), ("schema.yaml", SCHEMA)]);
+    let (mut directory, _) = Directory::load(files.path()).unwrap();
+    let plan = Arc::clone(
+        &root(&directory).catalog().ephemeral_version("info.acme.example", "v1", "widgetinfos").unwrap().1.plan,
+    );
+
+    write(&files, "schema.yaml", &SCHEMA.replace("widget.spec.size", "widget.spec.sise"));
+    let report = directory.reload().unwrap();
+    assert!(report.has_errors());
+    assert_eq!(lines(&files, &report).len(), 1, "{:?}", lines(&files, &report));
+    assert!(lines(&files, &report)[0].starts_with("schema.yaml:16:"), "{:?}", lines(&files, &report));
+    assert_eq!(condition(&root(&directory), NAME, "Accepted").0, "True Accepted");
+    let (status, message) = condition(&root(&directory), NAME, "TypesChecked");
+    assert_eq!(status, "False ExpressionErrors");
+    assert!(message.contains("schema.yaml:16:"), "{message}");
+    assert_eq!(condition(&root(&directory), NAME, "Served").0, "True LastGoodServed");
+    let now = Arc::clone(
+        &root(&directory).catalog().ephemeral_version("info.acme.example", "v1", "widgetinfos").unwrap().1.plan,
+    );
+    assert!(Arc::ptr_eq(&plan, &now));
+
+    write(&files, "schema.yaml", &SCHEMA.replace("scope:", "scoop:"));
+    directory.reload().unwrap();
+    assert!(condition(&root(&directory), NAME, "Accepted").0.starts_with("False Invalid"));
+    assert!(condition(&root(&directory), NAME, "TypesChecked").0.starts_with("Unknown "));
+    assert_eq!(condition(&root(&directory), NAME, "Served").0, "True LastGoodServed");
+
+    write(&files, "schema.yaml", SCHEMA);
+    assert!(!directory.reload().unwrap().has_errors());
+    assert_eq!(condition(&root(&directory), NAME, "Served").0, "True Served");
+}
+
+#[test]
+fn a_plan_is_compiled_again_when_the_kinds_change_and_only_then() {
+    let files = directory(&[("crd.yaml", WIDGETS), ("schema.yaml", SCHEMA)]);
+    let (mut directory, _) = Directory::load(files.path()).unwrap();
+    let plan = |directory: &Directory| {
+        Arc::clone(
+            &root(directory).catalog().ephemeral_version("info.acme.example", "v1", "widgetinfos").unwrap().1.plan,
+        )
+    };
+    let first = plan(&directory);
+    let revision = root(&directory).objects().revision();
+    write(&files, "crd.yaml", &WIDGETS.replace("app: x", "app: y"));
+    directory.reload().unwrap();
+    assert!(Arc::ptr_eq(&first, &plan(&directory)));
+    assert!(root(&directory).objects().revision() > revision);
+    write(&files, "crd.yaml", &WIDGETS.replace("size:", "length:"));
+    let report = directory.reload().unwrap();
+    assert!(report.has_errors(), "the field is gone");
+    assert!(Arc::ptr_eq(&first, &plan(&directory)));
+    write(&files, "crd.yaml", &WIDGETS.replace("default: 3", "default: 4"));
+    directory.reload().unwrap();
+    assert!(!Arc::ptr_eq(&first, &plan(&directory)));
+}
+
+#[test]
+fn nothing_changes_when_nothing_has_changed() {
+    let files = directory(&[("crd.yaml", WIDGETS), ("schema.yaml", SCHEMA)]);
+    let (mut directory, _) = Directory::load(files.path()).unwrap();
+    let print = |directory: &Directory| {
+        let objects = Arc::clone(root(directory).objects());
+        let list = |kind: &GroupVersionKind| {
+            objects.list(kind, None, &LabelSelector::everything(), &FieldSelector::everything())
+        };
+        let all =
+            objects.kinds().iter().flat_map(|kind| list(kind).items).map(|o| o.value().to_string()).collect::<Vec<_>>();
+        all.join("\n")
+    };
+    let before = print(&directory);
+    directory.reload().unwrap();
+    assert_eq!(print(&directory), before);
+}
+
+#[test]
+fn what_is_odd_is_told_in_place() {
+    let files = directory(&[
+        ("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndatta: {}\n"),
+        (
+            "b.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: m, namespace: x}\n",
+        ),
+        ("c.yaml", "apiVersion: foo.example/v1\nkind: Unknown\nmetadata: {name: u}\nx: 1\n"),
+        ("d.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n"),
+        ("d2.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n}\n"),
+        ("e.yaml", "- 1\n"),
+        (
+            "f.json",
+            "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"listed\"}}]}",
+        ),
+        (
+            "g.yaml",
+            "apiVersion: celandine.dev/v1alpha1\nkind: EgressPolicy\nmetadata: {name: p}\nspec: {endpoint: []}\n",
+        ),
+    ]);
+    let (directory, report) = Directory::load(files.path()).unwrap();
+    assert_eq!(
+        lines(&files, &report),
+        [
+            "d.yaml:3:1: missing field `name`",
+            "d2.yaml:3:18: `name` must be a string; quote it: `n` is a boolean in YAML",
+            "e.yaml:1:1: an object of Kubernetes is a map",
+            "b.yaml:3:18: `a` is at a.yaml:3:18 already; the last one counts",
+            "a.yaml:4:1: unknown field `datta`",
+            "b.yaml:7:32: a `Node` lives in no namespace",
+            "g.yaml:4:8: unknown field `endpoint`; did you mean `endpoints`?",
+        ]
+    );
+    let objects = root(&directory).objects().clone();
+    assert!(objects.get(&GroupVersionKind::new("foo.example", "v1", "Unknown"), "", "u").is_some());
+    assert!(objects.get(&GroupVersionKind::new("", "v1", "ConfigMap"), "default", "listed").is_some());
+    assert!(report.render(Color::Never).contains("4 | datta: {}"));
+    assert!(report.findings.iter().any(|f| f.severity() == Severity::Warning));
+}
+
+#[test]
+fn names_that_are_taken_are_not_served_twice() {
+    let other =
+        SCHEMA.replace("plural: widgetinfos", "plural: otherinfos").replace(NAME, "otherinfos.info.acme.example");
+    let files = directory(&[("crd.yaml", WIDGETS), ("schema.yaml", SCHEMA), ("other.yaml", &other)]);
+    let (directory, report) = Directory::load(files.path()).unwrap();
+    assert!(report.has_errors());
+    assert_eq!(condition(&root(&directory), NAME, "Accepted").0, "False NamesConflict");
+    assert_eq!(condition(&root(&directory), "otherinfos.info.acme.example", "Accepted").0, "True Accepted");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_nowhere_outside() {
+    let outside = directory(&[("x.yaml", WIDGETS)]);
+    let files = directory(&[("..data/in.yaml", WIDGETS)]);
+    std::os::unix::fs::symlink(files.path().join("..data/in.yaml"), files.path().join("in.yaml")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("x.yaml"), files.path().join("out.yaml")).unwrap();
+    let (directory, report) = Directory::load(files.path()).unwrap();
+    assert_eq!(lines(&files, &report), ["`out.yaml` leads out of the directory, and is not loaded"]);
+    assert_eq!(
+        root(&directory)
+            .objects()
+            .list(
+                &GroupVersionKind::new("acme.example", "v1", "Widget"),
+                None,
+                &LabelSelector::everything(),
+                &FieldSelector::everything(),
+            )
+            .items
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn no_directory_is_an_error() {
+    assert!(Directory::load(Path::new("/nonexistent-directory-of-celandine")).is_err());
+}
+
+/// Loads until something holds.
+async fn until(reloader: &Reloader, mut holds: impl FnMut() -> bool) {
+    let mut reports = reloader.reports();
+    let wait = async {
+        while !holds() {
+            reports.changed().await.unwrap();
+        }
+    };
+    // A bound for a broken build only; nothing is measured by it.
+    tokio::time::timeout(Duration::from_secs(60), wait).await.unwrap();
+}
+
+#[tokio::test]
+async fn changes_are_loaded() {
+    let files = directory(&[("crd.yaml", WIDGETS)]);
+    let (directory, _) = Directory::load(files.path()).unwrap();
+    let workspaces = Arc::clone(directory.workspaces());
+    let reloader = Reloader::start(directory).unwrap();
+    let serves = |path: &str| workspaces.get(path).is_some_and(|w| !served(&w).is_empty());
+    write(&files, "schema.yaml", SCHEMA);
+    until(&reloader, || serves("root")).await;
+    // As editors save: a new file renamed over the old one.
+    write(&files, "schema.yaml.tmp", &SCHEMA.replace("WidgetInfo", "WidgetFact"));
+    fs::rename(files.path().join("schema.yaml.tmp"), files.path().join("schema.yaml")).unwrap();
+    until(&reloader, || served(&workspaces.root().unwrap()) == ["WidgetFact/v1"]).await;
+    fs::remove_file(files.path().join("schema.yaml")).unwrap();
+    until(&reloader, || !serves("root")).await;
+    write(&files, "workspaces/acme/crd.yaml", WIDGETS);
+    write(&files, "workspaces/acme/schema.yaml", SCHEMA);
+    until(&reloader, || serves("acme")).await;
+    fs::remove_dir_all(files.path().join("workspaces/acme")).unwrap();
+    until(&reloader, || workspaces.get("acme").is_none()).await;
+}
