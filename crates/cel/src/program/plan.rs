@@ -6,9 +6,13 @@
 //! Absent: attributes, calls and folds (the other `plan_` files).
 use std::sync::Arc;
 
-use super::node::{Element, Entry, Local, Node, Op, Which};
+use super::{
+    node::{BinaryOp, Bind, Conditional, Element, Entry, Fold, Local, Node, Op, Target, Which},
+    plan_attribute::AttributePlan,
+    plan_fold::Shape,
+};
 use crate::{
-    ast::{self, Ast, Kind, Literal, MapEntry, NodeId, StructField},
+    ast::{self, Ast, Kind, Literal, NodeId, StructField},
     check::Reference,
     env::Env,
     eval::Halt,
@@ -22,29 +26,171 @@ pub(super) struct Planner<'a> {
     pub(super) ast: &'a Ast,
     references: &'a [Option<Reference>],
     /// The variables of the folds around, outermost first.
-    scopes: Vec<[Option<Arc<str>>; 3]>,
+    scopes: Vec<Variables>,
+    /// What is to be done, last first.
+    tasks: Vec<Task>,
+    /// Planned nodes that wait for their parents.
+    planned: Vec<Node>,
+}
+
+/// The variables of a fold: of iteration, and the accumulator.
+pub(super) type Variables = [Option<Arc<str>>; 3];
+
+/// Planning is a list of tasks and not recursion, so that it takes no stack however deep the tree.
+pub(super) enum Task {
+    Plan(NodeId),
+    Enter(Variables),
+    Leave,
+    /// Makes a node of the planned ones that its parts became.
+    Build(NodeId, Build),
+}
+
+/// How a node is made of its parts.
+pub(super) enum Build {
+    /// Of elements.
+    List(Box<[bool]>),
+    /// Of keys and values.
+    Map(Box<[bool]>),
+    /// Of values.
+    Object(Box<[(Arc<str>, bool)]>),
+    /// Of the root, unless it is a name, and the keys.
+    Attribute(Box<AttributePlan>),
+    Logic {
+        operands: usize,
+        decisive: bool,
+    },
+    Conditional,
+    NotStrictlyFalse,
+    Or {
+        unwrap: bool,
+    },
+    Binary(BinaryOp, Box<Target>),
+    /// Of the arguments.
+    Function {
+        target: Box<Target>,
+        arguments: usize,
+        member: bool,
+    },
+    /// Of the range and the shape's parts.
+    Loop {
+        two: bool,
+        shape: Box<Shape>,
+    },
+    /// Of range, init, condition, step, result.
+    Fold {
+        two: bool,
+    },
+    /// Of init and body.
+    Bind,
 }
 
 impl<'a> Planner<'a> {
     pub(super) fn new(env: &'a Env, ast: &'a Ast, references: &'a [Option<Reference>]) -> Self {
-        Planner { env, ast, references, scopes: vec![] }
+        Planner { env, ast, references, scopes: vec![], tasks: vec![], planned: vec![] }
     }
 
-    /// Plans a node. Recursion is bounded by the depth of the tree, and each arm is a function of its own, so that the frame of
-    /// this one stays small.
-    pub(super) fn expression(&mut self, id: NodeId) -> Result<Node, Issues> {
+    /// Plans a node and all below it.
+    pub(super) fn expression(mut self, id: NodeId) -> Result<Node, Issues> {
+        self.tasks.push(Task::Plan(id));
+        while let Some(task) = self.tasks.pop() {
+            match task {
+                Task::Plan(id) => self.visit(id)?,
+                Task::Enter(variables) => self.scopes.push(variables),
+                Task::Leave => drop(self.scopes.pop()),
+                Task::Build(id, build) => {
+                    let op = self.build(id, build)?;
+                    self.done(id, op);
+                }
+            }
+        }
+        self.take_one()
+    }
+
+    /// Plans a leaf, or sets the tasks for a node's parts.
+    fn visit(&mut self, id: NodeId) -> Result<(), Issues> {
         let node = self.ast_node(id)?;
-        let op = match &node.kind {
-            Kind::Literal(literal) => Op::Const(literal_value(literal)),
-            Kind::Ident(name) => self.ident(id, name),
-            Kind::Select { .. } => return self.attribute(id),
-            Kind::Call { function, target, args, .. } => return self.call(id, function, *target, args),
-            Kind::List { elements } => self.list(elements)?,
-            Kind::Map { entries } => self.map(entries)?,
-            Kind::Struct { name, fields } => self.object(id, name, fields)?,
-            Kind::Comprehension(fold) => self.fold(fold)?,
-        };
-        Ok(Node { id, op })
+        match &node.kind {
+            Kind::Literal(literal) => self.done(id, Op::Const(literal_value(literal))),
+            Kind::Ident(name) => {
+                let op = self.ident(id, name);
+                self.done(id, op);
+            }
+            Kind::Select { .. } => self.visit_attribute(id)?,
+            Kind::Call { function, target, args, .. } => self.visit_call(id, function, *target, args)?,
+            Kind::List { elements } => {
+                let optional = elements.iter().map(|(_, optional)| *optional).collect();
+                self.parts(id, Build::List(optional), elements.iter().map(|(element, _)| *element));
+            }
+            Kind::Map { entries } => {
+                let optional = entries.iter().map(|entry| entry.optional).collect();
+                self.parts(id, Build::Map(optional), entries.iter().flat_map(|entry| [entry.key, entry.value]));
+            }
+            Kind::Struct { name, fields } => self.visit_object(id, name, fields)?,
+            Kind::Comprehension(fold) => self.visit_fold(id, fold),
+        }
+        Ok(())
+    }
+
+    fn build(&mut self, id: NodeId, build: Build) -> Result<Op, Issues> {
+        Ok(match build {
+            Build::List(optional) => self.list(&optional)?,
+            Build::Map(optional) => self.map(&optional)?,
+            Build::Object(fields) => self.object(id, &fields)?,
+            Build::Attribute(plan) => self.attribute(*plan)?,
+            Build::Logic { operands, decisive } => Op::Logic { operands: self.take(operands)?.into(), decisive },
+            Build::Conditional => {
+                let [condition, yes, no] = self.take_array()?;
+                Op::Conditional(Box::new(Conditional { condition, yes, no }))
+            }
+            Build::NotStrictlyFalse => Op::NotStrictlyFalse(Box::new(self.take_one()?)),
+            Build::Or { unwrap } => {
+                let [first, second] = self.take_array()?;
+                Op::Or { operands: Box::new((first, second)), unwrap }
+            }
+            Build::Binary(op, target) => self.binary(id, op, *target)?,
+            Build::Function { target, arguments, member } => self.function(id, *target, arguments, member)?,
+            Build::Loop { two, shape } => self.looped(two, &shape)?,
+            Build::Fold { two } => {
+                let [range, init, condition, step, result] = self.take_array()?;
+                Op::Fold(Box::new(Fold { range, two, init, condition, step, result }))
+            }
+            Build::Bind => {
+                let [init, body] = self.take_array()?;
+                Op::Bind(Box::new(Bind { init, body }))
+            }
+        })
+    }
+
+    pub(super) fn done(&mut self, id: NodeId, op: Op) {
+        self.planned.push(Node { id, op });
+    }
+
+    /// Sets the tasks for a node whose parts see what it sees.
+    pub(super) fn parts(&mut self, id: NodeId, build: Build, parts: impl DoubleEndedIterator<Item = NodeId>) {
+        self.tasks.push(Task::Build(id, build));
+        self.tasks.extend(parts.rev().map(Task::Plan));
+    }
+
+    /// Sets tasks, to be done in the order given.
+    pub(super) fn set(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
+        self.tasks.extend(tasks.into_iter().rev());
+    }
+
+    /// The last planned nodes, in the order in which they were planned.
+    pub(super) fn take(&mut self, count: usize) -> Result<Vec<Node>, Issues> {
+        match self.planned.len().checked_sub(count) {
+            Some(first) => Ok(self.planned.split_off(first)),
+            // Not reached: each part leaves one node.
+            None => Err(Issues(vec![])),
+        }
+    }
+
+    pub(super) fn take_array<const N: usize>(&mut self) -> Result<[Node; N], Issues> {
+        <[Node; N]>::try_from(self.take(N)?).map_err(|_| Issues(vec![]))
+    }
+
+    pub(super) fn take_one(&mut self) -> Result<Node, Issues> {
+        self.planned.pop().ok_or_else(|| Issues(vec![]))
     }
 
     pub(super) fn ast_node(&self, id: NodeId) -> Result<&'a ast::Node, Issues> {
@@ -71,13 +217,6 @@ impl<'a> Planner<'a> {
             Halt::Error(e) => self.issue(id, e.message.clone()),
             Halt::Unknown(_) => self.issue(id, "a constant cannot be unknown"),
         }
-    }
-
-    pub(super) fn scoped<T>(&mut self, variables: [Option<Arc<str>>; 3], plan: impl FnOnce(&mut Self) -> T) -> T {
-        self.scopes.push(variables);
-        let planned = plan(self);
-        self.scopes.pop();
-        planned
     }
 
     fn ident(&mut self, id: NodeId, name: &Arc<str>) -> Op {
@@ -137,12 +276,10 @@ impl<'a> Planner<'a> {
         }
     }
 
-    #[inline(never)]
-    fn list(&mut self, elements: &[(NodeId, bool)]) -> Result<Op, Issues> {
-        let mut planned = Vec::with_capacity(elements.len());
-        for (id, optional) in elements {
-            planned.push(Element { value: self.expression(*id)?, optional: *optional });
-        }
+    fn list(&mut self, optional: &[bool]) -> Result<Op, Issues> {
+        let values = self.take(optional.len())?;
+        let elements = values.into_iter().zip(optional).map(|(value, optional)| Element { value, optional: *optional });
+        let planned: Vec<Element> = elements.collect();
         let constants = planned.iter().map(|e| match &e.value.op {
             Op::Const(value) if !e.optional => Some(value.clone()),
             _ => None,
@@ -153,20 +290,20 @@ impl<'a> Planner<'a> {
         })
     }
 
-    #[inline(never)]
-    fn map(&mut self, entries: &[MapEntry]) -> Result<Op, Issues> {
-        let mut planned = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let key = self.expression(entry.key)?;
-            planned.push(Entry { key, value: self.expression(entry.value)?, optional: entry.optional });
+    fn map(&mut self, optional: &[bool]) -> Result<Op, Issues> {
+        let mut parts = self.take(2 * optional.len())?.into_iter();
+        let mut planned = Vec::with_capacity(optional.len());
+        for optional in optional {
+            if let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+                planned.push(Entry { key, value, optional: *optional });
+            }
         }
         let unique = !self.env.options().lenient;
         Ok(constant_map(&planned, unique).unwrap_or_else(|| Op::Map { entries: planned.into(), unique }))
     }
 
     /// An object literal. Its value is a map, under the keys that the provider knows.
-    #[inline(never)]
-    fn object(&mut self, id: NodeId, name: &Arc<str>, fields: &[StructField]) -> Result<Op, Issues> {
+    fn visit_object(&mut self, id: NodeId, name: &Arc<str>, fields: &[StructField]) -> Result<(), Issues> {
         let object = match self.reference(id) {
             Some(Reference::Constant(Value::Type(ty))) => match &**ty {
                 Type::Object(name) => Some(name.clone()),
@@ -175,16 +312,23 @@ impl<'a> Planner<'a> {
             _ => self.object_type(name),
         };
         let object = object.ok_or_else(|| self.issue(id, format!("unknown type: {name}")))?;
-        let mut planned = Vec::with_capacity(fields.len());
+        let mut keys = Vec::with_capacity(fields.len());
         for field in fields {
             let known = self.env.provider().and_then(|p| p.field(&object, &field.name));
-            let Some(known) = known else {
-                return Err(self.issue(field.value, format!("no such field '{}'", field.name)));
-            };
-            let key = Node { id: field.value, op: Op::Const(Value::String(known.key)) };
-            planned.push(Entry { key, value: self.expression(field.value)?, optional: field.optional });
+            let known = known.ok_or_else(|| self.issue(field.value, format!("no such field '{}'", field.name)))?;
+            keys.push((known.key, field.optional));
         }
-        Ok(Op::Object(planned.into()))
+        self.parts(id, Build::Object(keys.into()), fields.iter().map(|field| field.value));
+        Ok(())
+    }
+
+    fn object(&mut self, id: NodeId, fields: &[(Arc<str>, bool)]) -> Result<Op, Issues> {
+        let values = self.take(fields.len())?;
+        let entries = values.into_iter().zip(fields).map(|(value, (key, optional))| {
+            let key = Node { id, op: Op::Const(Value::String(key.clone())) };
+            Entry { key, value, optional: *optional }
+        });
+        Ok(Op::Object(entries.collect()))
     }
 
     fn object_type(&self, name: &str) -> Option<Arc<str>> {

@@ -3,7 +3,7 @@
 //! Absent: names (plan).
 use super::{
     node::{Attribute, Node, Op, Qualifier, QualifierKey, Root},
-    plan::Planner,
+    plan::{Build, Planner},
 };
 use crate::{
     ast::{Kind, NodeId},
@@ -12,55 +12,84 @@ use crate::{
     value::{FieldKey, Value},
 };
 
+/// An attribute whose root and keys are still to be planned.
+pub(super) struct AttributePlan {
+    /// A name; otherwise the root is the first part.
+    root: Option<Node>,
+    /// From the root on.
+    steps: Vec<Step>,
+    test: bool,
+}
+
+struct Step {
+    id: NodeId,
+    optional: bool,
+    /// Otherwise its key is a part.
+    field: Option<FieldKey>,
+}
+
 impl Planner<'_> {
-    /// A select or an index (`_[_]`, `_?._`, `_[?_]`). The chain is walked down, not recursed into.
-    #[inline(never)]
-    pub(super) fn attribute(&mut self, id: NodeId) -> Result<Node, Issues> {
-        let mut qualifiers = vec![];
+    /// A select or an index (`_[_]`, `_?._`, `_[?_]`). The chain is walked down to its root.
+    pub(super) fn visit_attribute(&mut self, id: NodeId) -> Result<(), Issues> {
+        let (mut steps, mut keys) = (vec![], vec![]);
         let mut test = false;
         let mut at = id;
         let root = loop {
             if let Some(op) = self.qualified_name(at) {
-                break Node { id: at, op };
+                break Some(Node { id: at, op });
             }
             match &self.ast_node(at)?.kind {
-                Kind::Select { operand, field, test_only, .. } => {
-                    if *test_only && at != id {
-                        break self.expression(at)?;
-                    }
+                Kind::Select { operand, field, test_only, .. } if at == id || !*test_only => {
                     test |= *test_only;
                     let key = match self.reference(at) {
                         Some(Reference::Field(key)) => key.clone(),
                         _ => field.clone(),
                     };
-                    qualifiers.push(Qualifier {
-                        id: at,
-                        optional: false,
-                        key: QualifierKey::Field(FieldKey::new(key)),
-                    });
+                    steps.push(Step { id: at, optional: false, field: Some(FieldKey::new(key)) });
                     at = *operand;
                 }
                 Kind::Call { function, args, target: None, .. } => match (&**function, args.as_slice()) {
-                    ("_[_]", [operand, key]) => {
-                        let key = self.index_key(*key)?;
-                        qualifiers.push(Qualifier { id: at, optional: false, key });
-                        at = *operand;
-                    }
-                    ("_?._" | "_[?_]", [operand, key]) => {
-                        let key = match (self.reference(at), self.index_key(*key)?) {
-                            (Some(Reference::Field(key)), _) => QualifierKey::Field(FieldKey::new(key.clone())),
-                            (_, key) => key,
+                    ("_[_]" | "_?._" | "_[?_]", [operand, key]) => {
+                        let field = match self.reference(at) {
+                            Some(Reference::Field(key)) => Some(FieldKey::new(key.clone())),
+                            _ => None,
                         };
-                        qualifiers.push(Qualifier { id: at, optional: true, key });
+                        if field.is_none() {
+                            keys.push(*key);
+                        }
+                        steps.push(Step { id: at, optional: &**function != "_[_]", field });
                         at = *operand;
                     }
-                    _ => break self.expression(at)?,
+                    _ => break None,
                 },
-                _ => break self.expression(at)?,
+                _ => break None,
             }
         };
-        qualifiers.reverse();
-        Ok(attach(id, root, qualifiers, test, self.env.options().lenient))
+        let operand = root.is_none().then_some(at);
+        steps.reverse();
+        let plan = AttributePlan { root, steps, test };
+        let parts: Vec<NodeId> = operand.into_iter().chain(keys.into_iter().rev()).collect();
+        self.parts(id, Build::Attribute(Box::new(plan)), parts.into_iter());
+        Ok(())
+    }
+
+    pub(super) fn attribute(&mut self, plan: AttributePlan) -> Result<Op, Issues> {
+        let keys = plan.steps.iter().filter(|step| step.field.is_none()).count();
+        let mut keys = self.take(keys)?.into_iter();
+        let root = match plan.root {
+            Some(root) => root,
+            None => self.take_one()?,
+        };
+        let mut qualifiers = Vec::with_capacity(plan.steps.len());
+        for Step { id, optional, field } in plan.steps {
+            let key = match (field, keys.as_slice().first()) {
+                (Some(field), _) => QualifierKey::Field(field),
+                (None, Some(_)) => keys.next().map_or(QualifierKey::Const(Value::Null), index_key),
+                (None, None) => return Err(Issues(vec![])),
+            };
+            qualifiers.push(Qualifier { id, optional, key });
+        }
+        Ok(attach(root, qualifiers, plan.test, self.env.options().lenient))
     }
 
     /// A select chain that names a variable or a constant: `a.b.c`.
@@ -76,21 +105,20 @@ impl Planner<'_> {
             _ => None,
         }
     }
+}
 
-    fn index_key(&mut self, id: NodeId) -> Result<QualifierKey, Issues> {
-        let node = self.expression(id)?;
-        Ok(match node.op {
-            Op::Const(Value::String(s)) => QualifierKey::Field(FieldKey::new(s)),
-            Op::Const(value) => QualifierKey::Const(value),
-            _ => QualifierKey::Node(node),
-        })
+fn index_key(node: Node) -> QualifierKey {
+    match node.op {
+        Op::Const(Value::String(s)) => QualifierKey::Field(FieldKey::new(s)),
+        Op::Const(value) => QualifierKey::Const(value),
+        _ => QualifierKey::Node(node),
     }
 }
 
 /// Puts qualifiers on what they start from.
-fn attach(id: NodeId, root: Node, mut qualifiers: Vec<Qualifier>, test: bool, lenient: bool) -> Node {
+fn attach(root: Node, mut qualifiers: Vec<Qualifier>, test: bool, lenient: bool) -> Op {
     if qualifiers.is_empty() {
-        return root;
+        return root.op;
     }
     let (root, conditional) = match root.op {
         Op::Variable(slot) => (Root::Variable(root.id, slot), false),
@@ -108,15 +136,5 @@ fn attach(id: NodeId, root: Node, mut qualifiers: Vec<Qualifier>, test: bool, le
     };
     let fields_only = qualifiers.iter().all(|q| !q.optional && matches!(q.key, QualifierKey::Field(_)));
     let own_cost = u64::from(!test && !conditional);
-    Node {
-        id,
-        op: Op::Attribute(Box::new(Attribute {
-            root,
-            qualifiers: qualifiers.into(),
-            test,
-            lenient,
-            fields_only,
-            own_cost,
-        })),
-    }
+    Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, lenient, fields_only, own_cost }))
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{
-    node::{Binary, BinaryOp, Call, Candidate, Code, Conditional, Fit, InSet, Node, Op, Target, TextTest},
-    plan::Planner,
+    node::{Binary, BinaryOp, Call, Candidate, Code, Fit, InSet, Node, Op, Target, TextTest},
+    plan::{Build, Planner},
     run_call,
 };
 use crate::{
@@ -26,40 +26,43 @@ const CONVERSIONS: [&str; 10] =
 const SINGLE: [&str; 5] = ["size", "matches", "contains", "startsWith", "endsWith"];
 
 impl Planner<'_> {
-    #[inline(never)]
-    pub(super) fn call(
+    pub(super) fn visit_call(
         &mut self,
         id: NodeId,
         function: &Arc<str>,
-        target: Option<NodeId>,
+        receiver: Option<NodeId>,
         args: &[NodeId],
-    ) -> Result<Node, Issues> {
-        let op = match (&**function, target, args) {
-            ("_[_]" | "_?._" | "_[?_]", None, [_, _]) => return self.attribute(id),
-            ("_&&_", None, args) => self.logic(function, args, false)?,
-            ("_||_", None, args) => self.logic(function, args, true)?,
-            ("_?_:_", None, [condition, yes, no]) => {
-                let (condition, yes) = (self.expression(*condition)?, self.expression(*yes)?);
-                Op::Conditional(Box::new(Conditional { condition, yes, no: self.expression(*no)? }))
-            }
-            ("@not_strictly_false" | "__not_strictly_false__", None, [operand]) => {
-                Op::NotStrictlyFalse(Box::new(self.expression(*operand)?))
-            }
-            ("or" | "orValue", Some(receiver), [other]) => {
-                let operands = Box::new((self.expression(receiver)?, self.expression(*other)?));
-                Op::Or { operands, unwrap: &**function == "orValue" }
-            }
-            (name, None, [left, right]) if binary_op(name).is_some() => {
+    ) -> Result<(), Issues> {
+        let build = match (&**function, receiver, args) {
+            ("_[_]" | "_?._" | "_[?_]", None, [_, _]) => return self.visit_attribute(id),
+            ("_&&_", None, args) => return self.visit_logic(id, function, args, false),
+            ("_||_", None, args) => return self.visit_logic(id, function, args, true),
+            ("_?_:_", None, [_, _, _]) => Build::Conditional,
+            ("@not_strictly_false" | "__not_strictly_false__", None, [_]) => Build::NotStrictlyFalse,
+            ("or" | "orValue", Some(_), [_]) => Build::Or { unwrap: &**function == "orValue" },
+            (name, None, [_, _]) if binary_op(name).is_some() => {
                 let op = binary_op(name).unwrap_or(BinaryOp::Equal);
-                self.binary(id, function, op, *left, *right)?
+                let mut target = self.target(id, function, None).0;
+                if !target.resolved && !op.is_arithmetic() {
+                    // The evaluator compares by itself; the overloads would only take room.
+                    target.candidates = Box::default();
+                }
+                Build::Binary(op, Box::new(target))
             }
-            _ => self.function(id, function, target, args)?,
+            _ => {
+                let (target, receiver) = self.target(id, function, receiver);
+                let (arguments, member) = (args.len() + usize::from(receiver.is_some()), receiver.is_some());
+                let build = Build::Function { target: Box::new(target), arguments, member };
+                self.parts(id, build, receiver.into_iter().chain(args.iter().copied()));
+                return Ok(());
+            }
         };
-        Ok(Node { id, op })
+        self.parts(id, build, receiver.into_iter().chain(args.iter().copied()));
+        Ok(())
     }
 
     /// `&&` and `||`: chains are balanced trees of the parser's; the operands in order are all that counts.
-    fn logic(&mut self, function: &str, args: &[NodeId], decisive: bool) -> Result<Op, Issues> {
+    fn visit_logic(&mut self, id: NodeId, function: &str, args: &[NodeId], decisive: bool) -> Result<(), Issues> {
         let mut operands = Vec::with_capacity(args.len());
         let mut waiting: Vec<NodeId> = args.iter().rev().copied().collect();
         while let Some(at) = waiting.pop() {
@@ -67,26 +70,15 @@ impl Planner<'_> {
                 Kind::Call { function: inner, target: None, args, .. } if **inner == *function => {
                     waiting.extend(args.iter().rev());
                 }
-                _ => operands.push(self.expression(at)?),
+                _ => operands.push(at),
             }
         }
-        Ok(Op::Logic { operands: operands.into(), decisive })
+        self.parts(id, Build::Logic { operands: operands.len(), decisive }, operands.into_iter());
+        Ok(())
     }
 
-    fn binary(
-        &mut self,
-        id: NodeId,
-        function: &Arc<str>,
-        op: BinaryOp,
-        left: NodeId,
-        right: NodeId,
-    ) -> Result<Op, Issues> {
-        let mut target = self.target(id, function, None).0;
-        if !target.resolved && !op.is_arithmetic() {
-            // The evaluator compares by itself; the overloads would only take room.
-            target.candidates = Box::default();
-        }
-        let right = self.expression(right)?;
+    pub(super) fn binary(&mut self, id: NodeId, op: BinaryOp, target: Target) -> Result<Op, Issues> {
+        let [left, right] = self.take_array()?;
         if op == BinaryOp::In
             && let (Op::Const(Value::List(list)), Some("in_list")) = (&right.op, self.single_overload(id))
         {
@@ -94,27 +86,26 @@ impl Planner<'_> {
                 return Ok(Op::Const(Value::Bool(false)));
             }
             if let Some((keys, fractions)) = constant_set(list) {
-                let element = self.expression(left)?;
-                return Ok(Op::InSet(Box::new(InSet { element, keys: keys.build(), fractions: fractions.into() })));
+                return Ok(Op::InSet(Box::new(InSet {
+                    element: left,
+                    keys: keys.build(),
+                    fractions: fractions.into(),
+                })));
             }
         }
-        Ok(Op::Binary(Box::new(Binary { op, left: self.expression(left)?, right, target })))
+        Ok(Op::Binary(Box::new(Binary { op, left, right, target })))
     }
 
-    fn function(
+    pub(super) fn function(
         &mut self,
         id: NodeId,
-        function: &Arc<str>,
-        receiver: Option<NodeId>,
-        args: &[NodeId],
+        target: Target,
+        arguments: usize,
+        member: bool,
     ) -> Result<Op, Issues> {
-        let (target, receiver) = self.target(id, function, receiver);
-        let mut arguments = Vec::with_capacity(args.len() + 1);
-        for arg in receiver.iter().chain(args) {
-            arguments.push(self.expression(*arg)?);
-        }
+        let arguments = self.take(arguments)?;
         let constants: Vec<Option<&Value>> = arguments.iter().map(constant).collect();
-        if let ([Some(value)], None) = (&constants[..], receiver)
+        if let ([Some(value)], false) = (&constants[..], member)
             && CONVERSIONS.contains(&&*target.function)
         {
             let mut context = Context::new(u64::MAX, None);

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use super::{
-    node::{Bind, Fold, Loop, LoopKind, Node, Op},
-    plan::Planner,
+    node::{Loop, LoopKind, Op},
+    plan::{Build, Planner, Task},
 };
 use crate::{
     ast::{Comprehension, Kind, Literal, NodeId},
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A loop's parts, still in the syntax tree.
-enum Shape {
+pub(super) enum Shape {
     Quantify { predicate: NodeId, decisive: bool },
     One { predicate: NodeId },
     List { predicate: Option<NodeId>, element: NodeId },
@@ -24,58 +24,73 @@ enum Shape {
     Entries { predicate: Option<NodeId>, map: NodeId },
 }
 
+impl Shape {
+    /// The predicate, then what is gathered.
+    fn parts(&self) -> [Option<NodeId>; 3] {
+        match self {
+            Shape::Quantify { predicate, .. } | Shape::One { predicate } => [Some(*predicate), None, None],
+            Shape::List { predicate, element } => [*predicate, Some(*element), None],
+            Shape::Map { predicate, key, value } => [*predicate, Some(*key), Some(*value)],
+            Shape::Entries { predicate, map } => [*predicate, Some(*map), None],
+        }
+    }
+}
+
 impl Planner<'_> {
-    #[inline(never)]
-    pub(super) fn fold(&mut self, fold: &Comprehension) -> Result<Op, Issues> {
-        if self.is_bind(fold) {
-            return self.bind(fold);
-        }
-        let range = self.expression(fold.iter_range)?;
+    pub(super) fn visit_fold(&mut self, id: NodeId, fold: &Comprehension) {
+        let accumulator = || Some(fold.accu_var.clone());
         let two = fold.iter_var2.is_some();
-        let iteration = [Some(fold.iter_var.clone()), fold.iter_var2.clone(), None];
-        if let Some(shape) = self.shape(fold) {
-            return self.scoped(iteration, |p| p.shaped(range, two, &shape));
+        if self.is_bind(fold) {
+            return self.set([
+                Task::Plan(fold.accu_init),
+                Task::Enter([None, None, accumulator()]),
+                Task::Plan(fold.result),
+                Task::Leave,
+                Task::Build(id, Build::Bind),
+            ]);
         }
-        let init = self.expression(fold.accu_init)?;
-        let inside = [Some(fold.iter_var.clone()), fold.iter_var2.clone(), Some(fold.accu_var.clone())];
-        let (condition, step) = self.scoped(inside, |p| {
-            let condition = p.expression(fold.loop_condition)?;
-            Ok::<_, Issues>((condition, p.expression(fold.loop_step)?))
-        })?;
-        let result = self.scoped([None, None, Some(fold.accu_var.clone())], |p| p.expression(fold.result))?;
-        Ok(Op::Fold(Box::new(Fold { range, two, init, condition, step, result })))
+        if let Some(shape) = self.shape(fold) {
+            let parts = shape.parts();
+            self.set([Task::Leave, Task::Build(id, Build::Loop { two, shape: Box::new(shape) })]);
+            self.set(parts.into_iter().flatten().map(Task::Plan).collect::<Vec<_>>());
+            let iteration = [Some(fold.iter_var.clone()), fold.iter_var2.clone(), None];
+            return self.set([Task::Plan(fold.iter_range), Task::Enter(iteration)]);
+        }
+        self.set([
+            Task::Plan(fold.iter_range),
+            Task::Plan(fold.accu_init),
+            Task::Enter([Some(fold.iter_var.clone()), fold.iter_var2.clone(), accumulator()]),
+            Task::Plan(fold.loop_condition),
+            Task::Plan(fold.loop_step),
+            Task::Leave,
+            Task::Enter([None, None, accumulator()]),
+            Task::Plan(fold.result),
+            Task::Leave,
+            Task::Build(id, Build::Fold { two }),
+        ]);
     }
 
-    fn bind(&mut self, fold: &Comprehension) -> Result<Op, Issues> {
-        let init = self.expression(fold.accu_init)?;
-        let body = self.scoped([None, None, Some(fold.accu_var.clone())], |p| p.expression(fold.result))?;
-        Ok(Op::Bind(Box::new(Bind { init, body })))
+    pub(super) fn looped(&mut self, two: bool, shape: &Shape) -> Result<Op, Issues> {
+        let kind = match shape {
+            Shape::Quantify { decisive, .. } => LoopKind::Quantify { decisive: *decisive },
+            Shape::One { .. } => LoopKind::One,
+            Shape::List { .. } => LoopKind::List { element: self.take_one()? },
+            Shape::Map { .. } => {
+                let [key, value] = self.take_array()?;
+                LoopKind::Map { key, value }
+            }
+            Shape::Entries { .. } => LoopKind::Entries { map: self.take_one()? },
+        };
+        let predicate = match shape.parts() {
+            [Some(_), ..] => Some(self.take_one()?),
+            _ => None,
+        };
+        Ok(Op::Loop(Box::new(Loop { range: self.take_one()?, two, kind, predicate })))
     }
 
     fn is_bind(&self, fold: &Comprehension) -> bool {
         matches!(self.kind(fold.iter_range), Some(Kind::List { elements }) if elements.is_empty())
             && self.is_literal(fold.loop_condition, &Literal::Bool(false))
-    }
-
-    fn shaped(&mut self, range: Node, two: bool, shape: &Shape) -> Result<Op, Issues> {
-        let predicate = match shape {
-            Shape::Quantify { predicate, .. } | Shape::One { predicate } => Some(*predicate),
-            Shape::List { predicate, .. } | Shape::Map { predicate, .. } | Shape::Entries { predicate, .. } => {
-                *predicate
-            }
-        };
-        let predicate = predicate.map(|p| self.expression(p)).transpose()?;
-        let kind = match shape {
-            Shape::Quantify { decisive, .. } => LoopKind::Quantify { decisive: *decisive },
-            Shape::One { .. } => LoopKind::One,
-            Shape::List { element, .. } => LoopKind::List { element: self.expression(*element)? },
-            Shape::Map { key, value, .. } => {
-                let key = self.expression(*key)?;
-                LoopKind::Map { key, value: self.expression(*value)? }
-            }
-            Shape::Entries { map, .. } => LoopKind::Entries { map: self.expression(*map)? },
-        };
-        Ok(Op::Loop(Box::new(Loop { range, two, kind, predicate })))
     }
 
     /// The macro's shape, read from the fold itself and not from the macro's name, so that a fold of any origin is understood.
@@ -85,16 +100,10 @@ impl Planner<'_> {
             return None;
         }
         let shape = self.shape_of_step(fold)?;
-        // The parts must not see the accumulator, for a loop has none.
-        let parts = match &shape {
-            Shape::Quantify { predicate, .. } | Shape::One { predicate } => [Some(*predicate), None, None],
-            Shape::List { predicate, element } => [*predicate, Some(*element), None],
-            Shape::Map { predicate, key, value } => [*predicate, Some(*key), Some(*value)],
-            Shape::Entries { predicate, map } => [*predicate, Some(*map), None],
-        };
-        // Macros' accumulators are names that no text can contain.
+        // The parts must not see the accumulator, for a loop has none. Macros' accumulators are names that no text can
+        // contain.
         let hidden = accu.starts_with('@') || accu.starts_with("__");
-        (hidden && parts.into_iter().flatten().all(|p| !self.is_ident(p, accu))).then_some(shape)
+        (hidden && shape.parts().into_iter().flatten().all(|p| !self.is_ident(p, accu))).then_some(shape)
     }
 
     fn shape_of_step(&self, fold: &Comprehension) -> Option<Shape> {

@@ -11,7 +11,14 @@ use crate::{
 };
 
 fn env() -> Env {
-    let mut env = Env::standard().library(crate::library::optionals()).library(crate::library::bindings());
+    let mut env = [
+        crate::library::optionals(),
+        crate::library::bindings(),
+        crate::library::comprehensions(),
+        crate::library::lists(),
+    ]
+    .into_iter()
+    .fold(Env::standard(), crate::EnvBuilder::library);
     for name in ["x", "s", "l", "m", "u", "v"] {
         env = env.variable(name, Type::Dyn);
     }
@@ -187,6 +194,10 @@ fn deepest(make: impl Fn(usize) -> String + Send + 'static) {
     let run = move || {
         let env = env();
         let deepest = (1..=crate::limits::MAX_DEPTH).rev().find_map(|n| env.parse(&make(n)).ok()).unwrap();
+        if let Ok(checked) = env.check(deepest.clone()) {
+            let program = env.program(&checked).unwrap();
+            let _ = program.evaluate(&Variables::new(), Options::default());
+        }
         let program = env.program_unchecked(deepest).unwrap();
         let _ = program.evaluate(&Variables::new(), Options::default());
     };
@@ -208,6 +219,13 @@ fn the_deepest_expressions_fit_the_stack() {
     deepest(|n| format!("m{}", ".a".repeat(n)));
     deepest(|n| format!("m.?a{}", ".optMap(a, a)".repeat(n.min(10))));
     deepest(|n| format!("{}x{}", "cel.bind(t, ".repeat(n), ", t)".repeat(n)));
+    deepest(|n| format!("{}x{}", "optional.of(x).optMap(a, ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "[x].map(a, x > 0, ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "l.sortBy(a, ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "[x].transformMap(i, v, ".repeat(n), ")".repeat(n)));
+    deepest(|n| format!("{}x{}", "[x].transformMapEntry(i, v, {i: ".repeat(n), "})".repeat(n)));
+    deepest(|n| format!("{}x{}", "[x].map(i, {1: x in [".repeat(n / 3), "]})".repeat(n / 3)));
+    deepest(|n| format!("{}x{}", "x > 0 ? {1: [".repeat(n / 3), "]} : x".repeat(n / 3)));
 }
 
 #[test]
