@@ -1,6 +1,7 @@
 //! Evaluating a scalar expression allocates nothing. Alone in its binary, since the counter replaces the allocator.
 //!
 //! Absent: speed.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 use cel::{Env, Type, Value, program::Options, value::Map};
 
 #[track_caller]

@@ -25,10 +25,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Op::Binary(binary) => self.comparison(binary, scope),
             Op::Attribute(attribute) if attribute.test => self.presence(attribute, scope),
             Op::Call(call) => self.text_test(call, scope),
-            Op::InSet(set) => match self.peek(&set.element, scope) {
-                Some(element) => Some(set.contains(element)),
-                None => None,
-            },
+            Op::InSet(set) => self.peek(&set.element, scope).map(|element| set.contains(element)),
             Op::Variable(_) | Op::Local(_) | Op::Attribute(_) => match self.peek(node, scope) {
                 Some(Value::Bool(b)) => Some(*b),
                 _ => None,
