@@ -13,7 +13,7 @@ use cel::{
 
 use crate::engine::{
     diagnostic::{Diagnostic, FieldPath, Place, Severity},
-    schema::{MAX_DEPTH, Structural, structural::Properties},
+    schema::{MAX_DEPTH, Structural, admit, structural::Properties, validate},
 };
 
 /// An object's whole schema.
@@ -192,5 +192,24 @@ pub(super) fn describe(value: &Value) -> String {
 pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let near = known.into_iter().map(|k| (strsim::damerau_levenshtein(&name.to_lowercase(), &k.to_lowercase()), k));
     let (distance, nearest) = near.min()?;
-    (distance <= 1 + name.len() / 4).then(|| format!("did you mean `{nearest}`?"))
+    let letters = name.chars().count();
+    (distance <= 1 + letters / 4 && distance < letters).then(|| format!("did you mean `{nearest}`?"))
+}
+
+/// A default as it would be filled in, or what is wrong with it: it holds nothing that would be pruned, and it fits.
+pub(super) fn default_value(schema: &Structural, value: &Value) -> Result<Value, Vec<String>> {
+    let (pruned, unknown) = admit::prune(schema, value.clone());
+    let filled = admit::default(schema, pruned);
+    let path = FieldPath::root().field("default");
+    let misfits = validate(schema, &filled, &path).into_iter().map(|error| {
+        let message = error.message.strip_prefix("Invalid value: ").unwrap_or(&error.message);
+        let message = message.replace(&format!("{} in body ", error.field), "");
+        match error.field.strip_prefix("default.") {
+            Some(field) => format!("does not fit: `{field}`: {message}"),
+            None => format!("does not fit: {message}"),
+        }
+    });
+    let unknown = unknown.into_iter().map(|field| format!("holds `{field}`, which the schema does not know"));
+    let wrong: Vec<String> = unknown.chain(misfits).collect();
+    if wrong.is_empty() { Ok(filled) } else { Err(wrong) }
 }

@@ -118,7 +118,7 @@ impl Registry {
 
     fn object(&mut self, name: &str, schema: &Arc<Structural>, depth: usize) -> Type {
         let open = self.dialect == Dialect::Workspace && schema.preserve_unknown_fields;
-        if open && schema.properties.is_empty() && !schema.embedded_resource {
+        if open && schema.properties.is_empty() {
             return Type::Dyn;
         }
         let schema = match self.dialect {

@@ -1,5 +1,5 @@
 //! Formats that say how a string is written.
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 /// Base64 of the standard alphabet, padded. The empty string is no bytes.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {

@@ -5,7 +5,7 @@ use super::{Level, Reader, suggestion};
 use crate::engine::{
     diagnostic::{Diagnostic, FieldPath},
     schema::{
-        Structural, admit, metadata,
+        Structural, metadata,
         structural::{Additional, ListType, SchemaType},
         validate,
     },
@@ -254,14 +254,7 @@ pub(super) fn check_default(reader: &mut Reader, schema: &Structural, path: &Fie
     } else {
         schema
     };
-    let (pruned, unknown) = admit::prune(schema, default.clone());
-    for field in unknown {
-        reader.error(&path, format!("holds `{field}`, which the schema does not know"));
-    }
-    let filled = admit::default(schema, pruned);
-    for error in validate(schema, &filled, &FieldPath::root()) {
-        let field = if error.field == "<nil>" { String::new() } else { format!("{}: ", error.field) };
-        let message = error.message.replace(" in body", "");
-        reader.error(&path, format!("does not fit its schema: {field}{message}"));
+    for wrong in super::default_value(schema, default).err().unwrap_or_default() {
+        reader.error(&path, wrong);
     }
 }

@@ -12,11 +12,11 @@ use super::{
 use crate::engine::{
     diagnostic::FieldPath,
     schema::{
-        Structural, admit, format,
+        Structural, format,
         json::from_json,
+        parse::default_value,
         pattern::Pattern,
         structural::{ListType, Origin, Rule, SchemaType},
-        validate,
     },
 };
 
@@ -95,7 +95,7 @@ fn one(schema: &mut Structural, marker: &Marker<'_>, required: &mut bool) -> App
             if flag(marker)? {
                 let items = schema.items.as_deref().and_then(|items| items.ty);
                 if matches!(items, Some(SchemaType::Object | SchemaType::Array)) {
-                    return Err(wrong(marker, "only lists of scalars can be told to hold unique items".to_owned()));
+                    return Err(wrong(marker, "is for lists of scalars".to_owned()));
                 }
                 schema.list_type = Some(ListType::Set);
             }
@@ -165,7 +165,7 @@ fn formatted(schema: &Structural, marker: &Marker<'_>) -> Result<Arc<str>, Box<T
     only(schema, marker, &[SchemaType::String, SchemaType::Integer, SchemaType::Number])?;
     let text = marker.value.is.as_str();
     if !format::KNOWN.contains(&text) {
-        let found = wrong(marker, format!("is not checked by anyone: unknown format `{text}`"));
+        let found = wrong(marker, format!("names no format that is known: `{text}`"));
         return Err(Box::new(TextError { help: suggestion(text, format::KNOWN), ..*found }));
     }
     Ok(text.into())
@@ -201,35 +201,27 @@ fn default(schema: &Structural, marker: &Marker<'_>) -> Result<Value, Box<TextEr
     } else {
         let json = serde_json::from_str(text).map_err(|_| {
             let ty = schema.ty.map_or("object", SchemaType::as_str);
-            wrong(marker, format!("`{text}` is not of type {ty}"))
+            wrong(marker, format!("does not fit: `{text}` is not of type {ty}"))
         })?;
         from_json(&json)
     };
-    let (value, unknown) = admit::prune(schema, value);
-    if let Some(field) = unknown.first() {
-        return Err(wrong(marker, format!("holds `{field}`, which the type does not know")));
-    }
-    let value = admit::default(schema, value);
-    match validate(schema, &value, &FieldPath::root().field("default")).first() {
-        Some(found) => {
-            let found = found.message.replace("default in body ", "").replace("Invalid value: ", "");
-            Err(wrong(marker, format!("does not fit: {found}")))
-        }
-        None => Ok(value),
-    }
+    default_value(schema, &value).map_err(|wrongs| wrong(marker, wrongs.join("; ")))
 }
 
 fn limits(schema: &Structural, markers: &[Marker<'_>], errors: &mut Vec<TextError>) {
     let v = &schema.validation;
     let at = |name: &str| markers.iter().find(|m| m.name.is == name).map(|m| m.value.at.clone());
-    let mut check = |least: Option<String>, crossed: bool, name: &str, other: &str| {
-        if let (true, Some(least), Some(at)) = (crossed, least, at(name)) {
-            errors.push(error(format!("`{name}` {least} is greater than `{other}`"), at, None));
+    #[expect(clippy::cast_precision_loss, reason = "only compared and shown")]
+    let float = |n: Option<u64>| n.map(|n| n as f64);
+    for (least, most, name, other) in [
+        (v.minimum, v.maximum, "minimum", "maximum"),
+        (float(v.min_length), float(v.max_length), "minLength", "maxLength"),
+        (float(v.min_items), float(v.max_items), "minItems", "maxItems"),
+    ] {
+        if let (Some(least), Some(most)) = (least, most)
+            && let Some(at) = at(name).filter(|_| least > most)
+        {
+            errors.push(error(format!("`{name}` {least} is greater than `{other}` {most}"), at, None));
         }
-    };
-    let above = |least: Option<u64>, most: Option<u64>| least.zip(most).is_some_and(|(least, most)| least > most);
-    let crossed = v.minimum.zip(v.maximum).is_some_and(|(least, most)| least > most);
-    check(v.minimum.map(|n| n.to_string()), crossed, "minimum", "maximum");
-    check(v.min_length.map(|n| n.to_string()), above(v.min_length, v.max_length), "minLength", "maxLength");
-    check(v.min_items.map(|n| n.to_string()), above(v.min_items, v.max_items), "minItems", "maxItems");
+    }
 }
