@@ -36,7 +36,7 @@ fn candidates(container: &str, name: &str) -> impl Iterator<Item = String> {
         .chain(std::iter::once(name.to_owned()))
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     /// The variable, constant or type that `name` stands for.
     pub(super) fn lookup(&mut self, name: &str) -> Option<(Ty, Option<Reference>)> {
         if let Some(local) = self.local(name) {
@@ -101,7 +101,7 @@ impl Checker<'_> {
     }
 
     /// A function by its name in the container.
-    pub(super) fn function(&self, name: &str) -> Option<&'_ Function> {
+    pub(super) fn function(&self, name: &str) -> Option<&'a Function> {
         // Most environments have no container: no name is built.
         if self.env.container().is_empty() {
             return self.env.function(name.strip_prefix('.').unwrap_or(name));

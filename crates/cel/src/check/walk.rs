@@ -99,11 +99,11 @@ impl Checker<'_> {
             Kind::Call { target: Some(target), function, args, .. } => {
                 let prefix = self.qualified_name(*target);
                 let qualified = prefix.map(|prefix| format!("{prefix}.{function}"));
-                let found = qualified.and_then(|name| self.function(&name).cloned());
+                let found = qualified.and_then(|name| self.function(&name));
                 self.tasks.push(Task::Finish(id));
                 match found {
                     Some(found) => {
-                        self.renamed.insert(id, found.name);
+                        self.renamed.insert(id, found.name.clone());
                     }
                     None => self.tasks.push(Task::Visit(*target)),
                 }
