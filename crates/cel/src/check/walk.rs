@@ -257,7 +257,7 @@ impl Checker<'_> {
     }
 
     /// The object type that a struct literal makes.
-    fn struct_type(&mut self, id: NodeId, name: &str, name_span: Span) -> Ty {
+    fn struct_type(&mut self, id: NodeId, name: &Arc<str>, name_span: Span) -> Ty {
         let Some((ty, reference)) = self.lookup(name) else {
             self.undeclared(id, name_span, name, None);
             return Ty::ERROR;
