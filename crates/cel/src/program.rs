@@ -5,6 +5,7 @@
 //! | `node` | the planned tree |
 //! | `plan`, `plan_attribute`, `plan_call`, `plan_fold` | from the syntax tree to the planned one |
 //! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_fold`, `run_construct`, `run_short` | evaluating it |
+//! | `probe`, `points` | the coverage hook |
 //! | `price` | what the cost model charges for what has no overload of its own |
 //!
 //! Absent: functions (library), types (check).
@@ -13,6 +14,7 @@ mod plan;
 mod plan_attribute;
 mod plan_call;
 mod plan_fold;
+mod points;
 mod price;
 mod probe;
 mod run;
@@ -27,6 +29,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use points::Points;
 pub use probe::Recorder;
 
 use crate::{

@@ -109,6 +109,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let Op::Const(value) = &node.op {
+            return Ok(Val::Ref(value));
+        }
         self.probe.evaluated(node.id);
         match &node.op {
             Op::Const(value) => Ok(Val::Ref(value)),
@@ -229,7 +232,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let &Value::Bool(condition) = condition.get() else {
             return Err(self.place(conditional.condition.id, Halt::no_such_overload()));
         };
-        self.probe.decided(conditional.condition.id, condition);
+        self.decided(&conditional.condition, condition);
         self.resolve(if condition { &conditional.yes } else { &conditional.no }, scope)
     }
 
@@ -249,7 +252,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             match self.eval(operand, scope) {
                 Ok(value) => match *value.get() {
                     Value::Bool(b) => {
-                        self.probe.decided(operand.id, b);
+                        self.decided(operand, b);
                         if b == decisive {
                             return Ok(b.into());
                         }
@@ -289,6 +292,14 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let accumulator = Accumulator::Lazy { init: &bind.init, cell: &cell };
         let inner = Scope { outer: Some(scope), first: None, second: None, accumulator };
         Ok(Val::Own(self.eval(&bind.body, &inner)?.own()))
+    }
+
+    /// Tells of a fork; a constant is none.
+    #[inline]
+    pub(super) fn decided(&mut self, node: &Node, outcome: bool) {
+        if P::ON && !matches!(node.op, Op::Const(_)) {
+            self.probe.decided(node.id, outcome);
+        }
     }
 
     #[cold]

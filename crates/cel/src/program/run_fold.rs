@@ -149,7 +149,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         match self.eval(predicate, scope) {
             Ok(value) => match *value.get() {
                 Value::Bool(b) => {
-                    self.probe.decided(predicate.id, b);
+                    self.decided(predicate, b);
                     gathered.decided = b == decisive;
                 }
                 _ => merge(&mut gathered.halted, self.place(predicate.id, Halt::no_such_overload())),
@@ -176,7 +176,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let halt = match self.eval(predicate, scope) {
             Ok(value) => match *value.get() {
                 Value::Bool(b) => {
-                    self.probe.decided(predicate.id, b);
+                    self.decided(predicate, b);
                     return Ok(b);
                 }
                 _ => self.place(predicate.id, Halt::no_such_overload()),

@@ -56,9 +56,36 @@ fn plan(text: &str) -> Program {
     env.program_unchecked(ast).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
+/// Evaluates, with and without a recorder, which must not matter, and compares what it hears with what it could.
 #[track_caller]
 fn run(text: &str) -> Result<Value, Halt> {
-    plan(text).evaluate(&Variables::new(), Options::default()).result
+    let program = plan(text);
+    let evaluation = program.evaluate(&Variables::new(), Options::default());
+    let mut heard = Heard::default();
+    let options = Options { recorder: Some(&mut heard), ..Options::default() };
+    let recorded = program.evaluate(&Variables::new(), options);
+    assert_eq!((&evaluation.result, evaluation.cost), (&recorded.result, recorded.cost), "{text}");
+    let points = program.points();
+    assert!(heard.evaluated.iter().all(|node| points.evaluated.contains(node)), "{text}");
+    assert!(heard.decided.iter().all(|node| points.decided.contains(node)), "{text}");
+    evaluation.result
+}
+
+#[derive(Default)]
+struct Heard {
+    evaluated: Vec<NodeId>,
+    decided: Vec<NodeId>,
+}
+
+impl Recorder for Heard {
+    fn evaluated(&mut self, node: NodeId) {
+        if !self.evaluated.contains(&node) {
+            self.evaluated.push(node);
+        }
+    }
+    fn decided(&mut self, node: NodeId, _outcome: bool) {
+        self.decided.push(node);
+    }
 }
 
 #[track_caller]
@@ -273,4 +300,33 @@ fn a_repeated_key_of_a_literal_is_an_error_or_counts_last() {
         let got = program.evaluate(&Variables::new(), Options::default()).result.unwrap();
         assert_eq!(got.to_string(), r#"{"a": 2}"#);
     }
+}
+
+#[test]
+fn object_literals_become_maps_under_the_provider_s_keys() {
+    struct Provider;
+    impl crate::types::TypeProvider for Provider {
+        fn field(&self, _object: &str, name: &str) -> Option<crate::types::Field> {
+            (name == "a__dash__b").then(|| crate::types::Field { ty: Type::Int, key: "a-b".into() })
+        }
+        fn field_names(&self, _object: &str) -> Vec<Arc<str>> {
+            vec!["a__dash__b".into()]
+        }
+        fn named_type(&self, name: &str) -> Option<Type> {
+            (name == "Object.spec").then(|| Type::Object(name.into()))
+        }
+    }
+    let env = env().extend().provider(Arc::new(Provider)).build();
+    let text = "Object.spec{a__dash__b: x}";
+    let checked = env.program(&env.compile(text).unwrap()).unwrap();
+    let unchecked = env.program_unchecked(env.parse(text).unwrap()).unwrap();
+    for program in [checked, unchecked] {
+        let evaluation = program.evaluate(&Variables::new(), Options::default());
+        assert_eq!(evaluation.result.unwrap().to_string(), r#"{"a-b": 7}"#);
+        assert_eq!(evaluation.cost, 41);
+    }
+    let dotted = env.compile("Object.spec{a__dash__b: x}.a__dash__b").unwrap();
+    let program = env.program(&dotted).unwrap();
+    assert_eq!(program.evaluate(&Variables::new(), Options::default()).result, Ok(Value::Int(7)));
+    assert!(env.program_unchecked(env.parse("Object.spec{b: 1}").unwrap()).is_err());
 }
