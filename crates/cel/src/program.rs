@@ -46,6 +46,8 @@ use crate::{
 pub struct Program {
     root: node::Node,
     ast: Arc<Ast>,
+    /// Places for results that are used twice.
+    memory: usize,
 }
 
 /// How one evaluation is bounded and connected.
@@ -71,8 +73,8 @@ impl Program {
         let context = Context::new(options.budget, options.host);
         let variables = &run::Variables(variables);
         match options.recorder {
-            None => run::evaluate(&self.root, &self.ast, variables, context, probe::Off),
-            Some(recorder) => run::evaluate(&self.root, &self.ast, variables, context, probe::On(recorder)),
+            None => run::evaluate(self, variables, context, probe::Off),
+            Some(recorder) => run::evaluate(self, variables, context, probe::On(recorder)),
         }
     }
 
@@ -101,8 +103,8 @@ pub(crate) fn plan_unchecked(env: &Env, ast: Ast) -> Result<Program, Issues> {
 }
 
 fn plan(env: &Env, ast: Arc<Ast>, references: &[Option<Reference>]) -> Result<Program, Issues> {
-    let root = plan::Planner::new(env, &ast, references).expression(ast.root())?;
-    Ok(Program { root, ast })
+    let (root, memory) = plan::Planner::new(env, &ast, references).expression(ast.root())?;
+    Ok(Program { root, ast, memory })
 }
 
 /// A node's place, for errors.

@@ -158,6 +158,24 @@ fn macros() {
     check("m.?a.optMap(a, a.b + 1)", "optional.of(2)");
 }
 
+/// The receiver of `optMap` is evaluated once and paid for twice, as where it is evaluated twice.
+#[test]
+fn chains_of_opt_map_are_planned_and_evaluated_once_a_link() {
+    check("l.map(i, optional.of(i).optMap(v, v + 1).optMap(v, v * i).value())", "[2, 6, 12]");
+    check("optional.of(5).optMap(v, l.map(i, v + i)).optMap(v, v[0]).value()", "6");
+    check("optional.none().optMap(v, v).optMap(v, v)", "optional.none()");
+    let cost = |links: usize| {
+        let program = plan(&format!("optional.of(x){}", ".optMap(v, v)".repeat(links)));
+        let evaluation = program.evaluate(&Variables::new(), Options::default());
+        (evaluation.result.is_ok(), evaluation.cost)
+    };
+    assert_eq!(cost(0), (true, 2));
+    // t + 1, t + 1, v, 1 for each link.
+    assert_eq!(cost(1), (true, 2 * 2 + 4));
+    assert_eq!(cost(2), (true, 2 * 8 + 4));
+    assert!(!cost(200).0, "the budget does not hold 2^200");
+}
+
 #[test]
 fn unknowns_win_over_errors_and_are_gathered() {
     check("u || true", "true");
@@ -244,7 +262,7 @@ fn the_deepest_expressions_fit_the_stack() {
     deepest(|n| format!("{}x{}", "size(".repeat(n), ")".repeat(n)));
     deepest(|n| format!("x{}", ".size()".repeat(n)));
     deepest(|n| format!("m{}", ".a".repeat(n)));
-    deepest(|n| format!("m.?a{}", ".optMap(a, a)".repeat(n.min(10))));
+    deepest(|n| format!("m.?a{}", ".optMap(a, a)".repeat(n)));
     deepest(|n| format!("{}x{}", "cel.bind(t, ".repeat(n), ", t)".repeat(n)));
     deepest(|n| format!("{}x{}", "optional.of(x).optMap(a, ".repeat(n), ")".repeat(n)));
     deepest(|n| format!("{}x{}", "[x].map(a, x > 0, ".repeat(n), ")".repeat(n)));
