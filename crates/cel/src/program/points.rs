@@ -22,8 +22,14 @@ impl Program {
         let mut points = Points::default();
         let mut waiting = vec![&self.root];
         while let Some(node) = waiting.pop() {
-            if matches!(node.op, Op::Const(_)) {
-                continue;
+            match &node.op {
+                // What is used twice counts once.
+                Op::Const(_) | Op::Again(_) => continue,
+                Op::Once(once) => {
+                    waiting.push(&once.1);
+                    continue;
+                }
+                _ => {}
             }
             points.evaluated.push(node.id);
             decisions(node, &mut points.decided);
@@ -50,7 +56,8 @@ fn decisions(node: &Node, decided: &mut Vec<NodeId>) {
 
 fn parts<'n>(node: &'n Node, waiting: &mut Vec<&'n Node>) {
     match &node.op {
-        Op::Const(_) | Op::Variable(_) | Op::Local(_) | Op::Undeclared(_) => {}
+        Op::Const(_) | Op::Variable(_) | Op::Local(_) | Op::Again(_) | Op::Undeclared(_) => {}
+        Op::Once(once) => waiting.push(&once.1),
         Op::Attribute(attribute) => {
             if let Root::Node(root) = &attribute.root {
                 waiting.push(root);
