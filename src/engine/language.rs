@@ -22,7 +22,7 @@ pub(crate) fn base() -> &'static Env {
             library::comprehensions(),
             library::bindings(),
         ];
-        libraries.into_iter().fold(Env::standard(), cel::EnvBuilder::library).build()
+        libraries.into_iter().chain(library::kubernetes()).fold(Env::standard(), cel::EnvBuilder::library).build()
     })
 }
 
