@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `node` | the planned tree |
 //! | `plan`, `plan_attribute`, `plan_call`, `plan_fold` | from the syntax tree to the planned one |
-//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_fold`, `run_construct`, `run_short` | evaluating it |
+//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_loop`, `run_fold`, `run_construct`, `run_short` | evaluating it |
 //! | `probe`, `points` | the coverage hook |
 //! | `price` | what the cost model charges for what has no overload of its own |
 //!
@@ -22,6 +22,7 @@ mod run_attribute;
 mod run_call;
 mod run_construct;
 mod run_fold;
+mod run_loop;
 mod run_operator;
 mod run_short;
 #[cfg(test)]

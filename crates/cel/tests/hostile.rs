@@ -7,7 +7,8 @@ mod common;
 use cel::{Ast, Env, ast::NodeId, library};
 
 fn env() -> Env {
-    let libraries = [library::comprehensions(), library::lists(), library::bindings(), library::blocks(), library::math()];
+    let libraries =
+        [library::comprehensions(), library::lists(), library::bindings(), library::blocks(), library::math()];
     let env = libraries.into_iter().fold(Env::standard(), cel::EnvBuilder::library);
     env.variable("a", cel::Type::Dyn).escaped_identifiers(true).homogeneous_aggregates(true).build()
 }
@@ -48,10 +49,68 @@ fn repeated_pieces() {
     common::on_small_stack(|| {
         let env = env();
         let pieces = [
-            "(", "[", "{", "{1:", "f(", "a.f(", "a[", "a[?", "A{b:", "-", "!", "- ", "!-", "a.", "a.?", "a?", "a?b:", "1+", "1*", "1==",
-            "a&&", "a||", "a||b&&", "a in ", "'", "\"", "'''", "b'", "`", "r\"", "\\", "1", "a ", ")", "]", "}", ",", ":", "?",
-            "=", "\u{1f600}", "\n", "//", "/", "has(", "has(a.", "[1].all(x,", "[1].map(x,", "a.optMap(v,", "cel.bind(x,1,",
-            "cel.block([1,", "[?", "{?1:", "a(1)+", "1 2 ", "a.`b`.", "x.y{", "if(", "[].map(x,[x,", "(1+1+(", "[[],", "{a:{},b:",
+            "(",
+            "[",
+            "{",
+            "{1:",
+            "f(",
+            "a.f(",
+            "a[",
+            "a[?",
+            "A{b:",
+            "-",
+            "!",
+            "- ",
+            "!-",
+            "a.",
+            "a.?",
+            "a?",
+            "a?b:",
+            "1+",
+            "1*",
+            "1==",
+            "a&&",
+            "a||",
+            "a||b&&",
+            "a in ",
+            "'",
+            "\"",
+            "'''",
+            "b'",
+            "`",
+            "r\"",
+            "\\",
+            "1",
+            "a ",
+            ")",
+            "]",
+            "}",
+            ",",
+            ":",
+            "?",
+            "=",
+            "\u{1f600}",
+            "\n",
+            "//",
+            "/",
+            "has(",
+            "has(a.",
+            "[1].all(x,",
+            "[1].map(x,",
+            "a.optMap(v,",
+            "cel.bind(x,1,",
+            "cel.block([1,",
+            "[?",
+            "{?1:",
+            "a(1)+",
+            "1 2 ",
+            "a.`b`.",
+            "x.y{",
+            "if(",
+            "[].map(x,[x,",
+            "(1+1+(",
+            "[[],",
+            "{a:{},b:",
         ];
         for piece in pieces {
             for tail in ["", "1", "a", ")"] {
@@ -67,9 +126,27 @@ fn repeated_links() {
     common::on_small_stack(|| {
         let env = env();
         let links = [
-            ".b", "[0]", ".f()", "+a", ".map(x,x)", ".map(x,[x])", ".map(x,{x:x})", ".filter(x,true)", ".optMap(v,v)",
-            ".optMap(v,optional.of(v))", ".optFlatMap(v,v)", ".sortBy(e,e)", ".?b", "[?0]", "&&a", "||a&&b", "?b:a", "==a",
-            ".transformMap(k,v,{k:v})", ".all(x,x)", " in a",
+            ".b",
+            "[0]",
+            ".f()",
+            "+a",
+            ".map(x,x)",
+            ".map(x,[x])",
+            ".map(x,{x:x})",
+            ".filter(x,true)",
+            ".optMap(v,v)",
+            ".optMap(v,optional.of(v))",
+            ".optFlatMap(v,v)",
+            ".sortBy(e,e)",
+            ".?b",
+            "[?0]",
+            "&&a",
+            "||a&&b",
+            "?b:a",
+            "==a",
+            ".transformMap(k,v,{k:v})",
+            ".all(x,x)",
+            " in a",
         ];
         for start in ["a", "[]", "[1]", "optional.of(1)", "{}"] {
             for link in links {
@@ -85,10 +162,29 @@ fn nested_wholes() {
     common::on_small_stack(|| {
         let env = env();
         let wholes = [
-            ("(", ")"), ("[", "]"), ("{1:", "}"), ("[[],", "]"), ("f(", ")"), ("a.f(", ")"), ("a[", "]"), ("!(", ")"), ("-(", ")"),
-            ("a&&(", ")"), ("a||a&&(", ")"), ("a?a:", ""), ("1+(", ")"), ("[1].all(x,", ")"), ("[1].map(x,", ")"),
-            ("[1].map(x,true,", ")"), ("[1].filter(x,", ")"), ("a.optMap(v,", ")"), ("cel.bind(v,1,", ")"), ("cel.bind(v,", ",v)"),
-            ("[1].sortBy(x,", ")"), ("has(a[", "].b)"), ("!(a&&a||a?a:[{1:[1].map(x,true,", ")}])"),
+            ("(", ")"),
+            ("[", "]"),
+            ("{1:", "}"),
+            ("[[],", "]"),
+            ("f(", ")"),
+            ("a.f(", ")"),
+            ("a[", "]"),
+            ("!(", ")"),
+            ("-(", ")"),
+            ("a&&(", ")"),
+            ("a||a&&(", ")"),
+            ("a?a:", ""),
+            ("1+(", ")"),
+            ("[1].all(x,", ")"),
+            ("[1].map(x,", ")"),
+            ("[1].map(x,true,", ")"),
+            ("[1].filter(x,", ")"),
+            ("a.optMap(v,", ")"),
+            ("cel.bind(v,1,", ")"),
+            ("cel.bind(v,", ",v)"),
+            ("[1].sortBy(x,", ")"),
+            ("has(a[", "].b)"),
+            ("!(a&&a||a?a:[{1:[1].map(x,true,", ")}])"),
         ];
         for (open, close) in wholes {
             for count in [10, 100, 124, 200, 249, 250] {
@@ -104,8 +200,9 @@ fn token_soup() {
     common::on_small_stack(|| {
         let env = env();
         let tokens = [
-            "a", "b", "1", "2u", "0.5", "'s'", "b'x'", "true", "null", "in", "(", ")", "[", "]", "{", "}", ".", ",", ":", "?", "+", "-",
-            "!", "&&", "||", "==", "<", "*", "has", "all", "map", "optMap", "cel", "bind", "block", "index", "`c-d`", "=", "#", "\n", " ", "if",
+            "a", "b", "1", "2u", "0.5", "'s'", "b'x'", "true", "null", "in", "(", ")", "[", "]", "{", "}", ".", ",",
+            ":", "?", "+", "-", "!", "&&", "||", "==", "<", "*", "has", "all", "map", "optMap", "cel", "bind", "block",
+            "index", "`c-d`", "=", "#", "\n", " ", "if",
         ];
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut below = |n: usize| {

@@ -138,7 +138,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Op::Map { entries, unique } => self.map(node.id, entries, *unique, scope),
             Op::Object(fields) => self.object(node.id, fields, scope),
             Op::Loop(l) => self.run_loop(node.id, l, scope),
-            Op::Fold(fold) => self.fold(node.id, fold, scope),
+            Op::Fold(fold) => self.fold(fold, scope),
             Op::Bind(bind) => self.bind(bind, scope),
             Op::Once(once) => self.once(once.0, &once.1, scope),
             Op::Again(place) => self.again(node.id, *place),
