@@ -26,7 +26,11 @@ use std::{
     sync::Arc,
 };
 
-use self::{contents::Contents, files::Text, item::Item};
+use self::{
+    contents::Contents,
+    files::{Scan, Text},
+    item::Item,
+};
 pub use self::{
     reload::{ReloadError, Reloader},
     report::{Finding, Report, WorkspaceReport},
@@ -49,7 +53,8 @@ pub struct DirectoryError {
 /// A directory and what it says.
 #[derive(Debug)]
 pub struct Directory {
-    root: PathBuf,
+    /// Directories and files, each over those before it. The first is the directory itself.
+    layers: Vec<PathBuf>,
     workspaces: Arc<Workspaces>,
     contents: BTreeMap<Arc<str>, Contents>,
     files: BTreeMap<PathBuf, FileState>,
@@ -68,8 +73,14 @@ struct FileState {
 impl Directory {
     /// Loads a directory.
     pub fn load(root: &Path) -> Result<(Directory, Report), DirectoryError> {
+        Directory::overlay(&[root.to_owned()])
+    }
+
+    /// Loads several directories and files of the workspace `root` as one directory: what a later one says of an object is
+    /// what counts.
+    pub fn overlay(layers: &[PathBuf]) -> Result<(Directory, Report), DirectoryError> {
         let mut directory = Directory {
-            root: root.to_owned(),
+            layers: layers.to_vec(),
             workspaces: Arc::default(),
             contents: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -85,13 +96,15 @@ impl Directory {
 
     /// The directory's path, as it was given.
     pub fn root(&self) -> &Path {
-        &self.root
+        self.layers.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// Loads what has changed.
     pub fn reload(&mut self) -> Result<Report, DirectoryError> {
-        let scan = files::scan(&self.root)
-            .map_err(|source| DirectoryError { path: self.root.display().to_string(), source })?;
+        let mut scan = Scan::default();
+        for layer in &self.layers {
+            scan.add(layer).map_err(|source| DirectoryError { path: layer.display().to_string(), source })?;
+        }
         let mut report = Report { workspaces: vec![], findings: scan.findings };
         let mut files = BTreeMap::new();
         for path in scan.workspaces.values().flatten() {

@@ -20,16 +20,36 @@ const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
 
 /// The files of each workspace, sorted by name.
+#[derive(Default)]
 pub(super) struct Scan {
     pub(super) workspaces: BTreeMap<Arc<str>, Vec<PathBuf>>,
     pub(super) findings: Vec<Finding>,
 }
 
+impl Scan {
+    /// The files of a layer, over those that are there: a directory, or a file of the workspace `root`. A file that is there
+    /// already moves to the end.
+    pub(super) fn add(&mut self, layer: &Path) -> io::Result<()> {
+        let added = if layer.is_file() {
+            Scan { workspaces: BTreeMap::from([(ROOT.into(), vec![layer.to_owned()])]), findings: vec![] }
+        } else {
+            scan(layer)?
+        };
+        self.findings.extend(added.findings);
+        for (workspace, files) in added.workspaces {
+            let all = self.workspaces.entry(workspace).or_default();
+            all.retain(|file| !files.contains(file));
+            all.extend(files);
+        }
+        Ok(())
+    }
+}
+
 /// A file's text.
 pub(super) struct Text(pub(super) Arc<str>);
 
-/// Lists the files.
-pub(super) fn scan(root: &Path) -> io::Result<Scan> {
+/// Lists the files of a directory.
+fn scan(root: &Path) -> io::Result<Scan> {
     let mut scanner = Scanner {
         inside: root.canonicalize()?,
         count: 0,

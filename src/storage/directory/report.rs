@@ -77,6 +77,15 @@ impl Finding {
         }
     }
 
+    /// The file, as it is shown.
+    pub fn file_name(&self) -> &str {
+        match &self.0 {
+            What::Document { document, .. } => &document.file,
+            What::Text { manifest, .. } => &manifest.file,
+            What::File { file, .. } => file,
+        }
+    }
+
     /// With the author's lines.
     pub fn render(&self, color: Color) -> String {
         match &self.0 {
