@@ -1,9 +1,41 @@
 //! `celandine crds`: writes the CustomResourceDefinitions, or checks that those written are not stale.
 //!
 //! Absent: what is in them (api).
-use std::{fs, io, path::Path};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
+use super::{CliError, chain, print};
 use crate::api;
+
+const EXAMPLES: &str = "\
+Examples:
+  # Write crds/*.yaml
+  celandine crds
+
+  # Fail if they are not what the types say
+  celandine crds --check";
+
+/// The arguments of `celandine crds`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Directory of the files
+    #[arg(value_name = "DIR", default_value = "crds")]
+    directory: PathBuf,
+    /// Only compare
+    #[arg(long)]
+    check: bool,
+}
+
+/// Writes or compares, and names the files.
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+    let files = crds(&args.directory, args.check).map_err(|error| CliError::Message(chain(&error)))?;
+    let verb = if args.check { "up to date" } else { "written" };
+    print::stdout(files.iter().map(|file| format!("{file} {verb}\n")).collect::<String>().as_bytes());
+    Ok(())
+}
 
 /// Why the CRDs were not written, or are not right.
 #[derive(Debug, thiserror::Error)]

@@ -138,6 +138,3 @@ pub fn refusal(user: &UserInfo, attributes: &Attributes) -> String {
         attributes.verb, &*attributes.group
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,8 +4,7 @@
 //! |---|---|
 //! | `node` | the planned tree |
 //! | `plan`, `plan_attribute`, `plan_call`, `plan_fold` | from the syntax tree to the planned one |
-//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_loop`, `run_fold`, `run_construct`, `run_short` | evaluating it |
-//! | `probe`, `points` | the coverage hook |
+//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_fold`, `run_construct`, `run_short` | evaluating it |
 //! | `price` | what the cost model charges for what has no overload of its own |
 //!
 //! Absent: functions (library), types (check).
@@ -14,7 +13,6 @@ mod plan;
 mod plan_attribute;
 mod plan_call;
 mod plan_fold;
-mod points;
 mod price;
 mod probe;
 mod run;
@@ -22,7 +20,6 @@ mod run_attribute;
 mod run_call;
 mod run_construct;
 mod run_fold;
-mod run_loop;
 mod run_operator;
 mod run_short;
 #[cfg(test)]
@@ -30,7 +27,6 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use points::Points;
 pub use probe::Recorder;
 
 use crate::{
@@ -47,8 +43,6 @@ use crate::{
 pub struct Program {
     root: node::Node,
     ast: Arc<Ast>,
-    /// Places for results that are used twice.
-    memory: usize,
 }
 
 /// How one evaluation is bounded and connected.
@@ -74,8 +68,8 @@ impl Program {
         let context = Context::new(options.budget, options.host);
         let variables = &run::Variables(variables);
         match options.recorder {
-            None => run::evaluate(self, variables, context, probe::Off),
-            Some(recorder) => run::evaluate(self, variables, context, probe::On(recorder)),
+            None => run::evaluate(&self.root, &self.ast, variables, context, probe::Off),
+            Some(recorder) => run::evaluate(&self.root, &self.ast, variables, context, probe::On(recorder)),
         }
     }
 
@@ -104,8 +98,8 @@ pub(crate) fn plan_unchecked(env: &Env, ast: Ast) -> Result<Program, Issues> {
 }
 
 fn plan(env: &Env, ast: Arc<Ast>, references: &[Option<Reference>]) -> Result<Program, Issues> {
-    let (root, memory) = plan::Planner::new(env, &ast, references).expression(ast.root())?;
-    Ok(Program { root, ast, memory })
+    let root = plan::Planner::new(env, &ast, references).expression(ast.root())?;
+    Ok(Program { root, ast })
 }
 
 /// A node's place, for errors.

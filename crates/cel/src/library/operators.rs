@@ -9,8 +9,7 @@ use crate::{
     library::{
         Cost, Function,
         build::{any, any_list, at, function, global, no_overload, overflow},
-        comparison,
-        cost::{self, Price},
+        comparison, cost,
         kubernetes::authorizer::has_no_equality,
     },
     types::Type,
@@ -33,7 +32,7 @@ fn logic() -> Vec<Function> {
         function(
             "_&&_",
             vec![at(
-                cost::FREE,
+                Cost::Fixed(0),
                 global(
                     "logical_and",
                     vec![Bool, Bool],
@@ -47,7 +46,7 @@ fn logic() -> Vec<Function> {
         function(
             "_||_",
             vec![at(
-                cost::FREE,
+                Cost::Fixed(0),
                 global(
                     "logical_or",
                     vec![Bool, Bool],
@@ -61,7 +60,7 @@ fn logic() -> Vec<Function> {
         function(
             "_?_:_",
             vec![at(
-                cost::FREE,
+                Cost::Fixed(0),
                 global(
                     "conditional",
                     choice,
@@ -88,7 +87,7 @@ fn logic() -> Vec<Function> {
             "@in",
             vec![
                 at(
-                    Price::new(Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))), "the number of elements"),
+                    Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))),
                     global(
                         "in_list",
                         vec![any(), any_list()],
@@ -290,14 +289,11 @@ fn arithmetic() -> Vec<Function> {
 }
 
 fn equality() -> Vec<Function> {
-    let equals_cost = Price::new(
-        Cost::Args(|args| match args {
-            // Upstream's rule for its own types, by the left operand.
-            [Value::Opaque(_), _] => 1,
-            _ => cost::tenth(cost::inner_size(args.first()).min(cost::inner_size(args.get(1)))),
-        }),
-        "a tenth of the smaller operand's size; 1 for values of libraries",
-    );
+    let equals_cost = Cost::Args(|args| match args {
+        // Upstream's rule for its own types, by the left operand.
+        [Value::Opaque(_), _] => 1,
+        _ => cost::tenth(cost::inner_size(args.first()).min(cost::inner_size(args.get(1)))),
+    });
     let same = vec![any(), any()];
     vec![
         function(

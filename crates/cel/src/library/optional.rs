@@ -5,9 +5,8 @@
 use crate::{
     eval::{Context, ErrorKind, Halt},
     library::{
-        Function, Library, Overload,
+        Cost, Function, Library, Overload,
         build::{at, function, global, method, no_overload_of},
-        cost,
     },
     types::Type,
     value::{Key, Value},
@@ -57,7 +56,7 @@ fn construction() -> Vec<Function> {
 }
 
 fn use_of() -> Vec<Function> {
-    let free = |overload: Overload| at(cost::FREE, overload);
+    let free = |overload: Overload| at(Cost::Fixed(0), overload);
     vec![
         function(
             "value",

@@ -60,7 +60,7 @@ impl Parser<'_> {
         self.issues.push(Issue { span: token.span, at: Some(token.span.start), message, help: None });
     }
 
-    pub(super) fn gave_up(&self) -> bool {
+    fn gave_up(&self) -> bool {
         self.recoveries > MAX_RECOVERIES
     }
 
@@ -94,7 +94,7 @@ impl Parser<'_> {
         if token.kind != TokenKind::Eof && begins_operand(after.kind) {
             self.syntax_error(token, format!("extraneous input '{shown}' expecting {expected}"));
             self.next += 1;
-            return State::Operand;
+            return if self.gave_up() { State::GaveUp } else { State::Operand };
         }
         let after_prefix = matches!(self.frames.last(), Some(Frame::Prefix { .. }));
         let kind = if token.kind == TokenKind::Eof && after_prefix { "extraneous" } else { "mismatched" };
@@ -114,6 +114,9 @@ impl Parser<'_> {
     fn resume(&mut self) -> State {
         while !self.can_follow(self.token().kind) {
             self.next += 1;
+        }
+        if self.gave_up() {
+            return State::GaveUp;
         }
         State::Operator(Operand { id: self.error, span: self.token().span, is_name: false })
     }
@@ -183,20 +186,24 @@ impl Parser<'_> {
         if token.kind != T::Eof && fits_after {
             self.syntax_error(token, format!("extraneous input '{shown}' expecting {expected}"));
             self.next += 1;
-            return State::Operator(operand);
+            return self.go_on(operand);
         }
         let insertable = matches!(self.frames.last(), Some(Frame::Group { .. } | Frame::Call(_) | Frame::Index { .. }));
         if insertable && self.fits_outside(token.kind) {
             self.syntax_error(token, format!("missing {expected} at '{shown}'"));
             self.pop();
-            return State::Operator(Operand { id: self.error, ..operand });
+            return self.go_on(Operand { id: self.error, ..operand });
         }
         self.syntax_error(token, format!("mismatched input '{shown}' expecting {expected}"));
         self.skip_to(close);
         if self.token().kind != close {
             return State::GaveUp;
         }
-        State::Operator(Operand { id: self.error, ..operand })
+        self.go_on(Operand { id: self.error, ..operand })
+    }
+
+    fn go_on(&mut self, operand: Operand) -> State {
+        if self.gave_up() { State::GaveUp } else { State::Operator(operand) }
     }
 
     /// Whether a token fits where the innermost bracket would already be closed.
@@ -253,7 +260,7 @@ impl Parser<'_> {
     fn leave_struct(&mut self) -> State {
         self.skip_to(TokenKind::RightBrace);
         let end = self.token();
-        if end.kind != TokenKind::RightBrace {
+        if end.kind != TokenKind::RightBrace || self.gave_up() {
             return State::GaveUp;
         }
         self.advance();

@@ -10,8 +10,7 @@ use crate::{
     library::{
         Cost, Library, Overload, Specialize,
         build::{invalid, method, no_overload, priced},
-        cost::{self, Price},
-        regex,
+        cost, regex,
     },
     types::Type,
     value::Value,
@@ -19,10 +18,7 @@ use crate::{
 
 /// The library.
 pub(crate) fn library() -> Library {
-    let price = Price::new(
-        Cost::Args(|args| cost::matching(cost::size(args.first()), cost::size(args.get(1)))),
-        "a tenth of the text's size times a quarter of the pattern's",
-    );
+    let price = Cost::Args(|args| cost::matching(cost::size(args.first()), cost::size(args.get(1))));
     let texts = || Type::list(Type::String);
     let two = || vec![Type::String, Type::String];
     let three = || vec![Type::String, Type::String, Type::Int];

@@ -1,0 +1,46 @@
+//! `celandine test`: golden tests from the command line.
+//!
+//! Absent: how they are run (golden).
+use std::path::PathBuf;
+
+use super::{
+    CliError,
+    golden::{self, Options},
+    print,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  # All suites of tests/golden
+  celandine test
+
+  # One suite, one case
+  celandine test tests/golden/bucketinfo
+  celandine test tests/golden/bucketinfo/missing-bucket
+
+  # Write down what is answered now; review it with git diff
+  celandine test --update
+
+A suite is a directory with a suite.yaml or schema.yaml, a workspace/ of objects and a directory for each
+case: input.yaml, expected.yaml and, where needed, case.yaml (user, groups, time, dryRun, workspace,
+namespace, fieldValidation) and a workspace/ of its own.";
+
+/// The arguments of `celandine test`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Suites, directories of suites, or single cases
+    #[arg(value_name = "PATH", default_value = "tests/golden")]
+    paths: Vec<PathBuf>,
+    /// Rewrite what is expected instead of comparing
+    #[arg(long)]
+    update: bool,
+}
+
+/// Runs the tests; fails on a difference.
+pub(crate) fn run(args: &Args) -> Result<(), CliError> {
+    let options = Options { update: args.update, colour: print::colour_on_stdout() };
+    let report = golden::run(&args.paths, options).map_err(|error| CliError::Message(super::chain(&error)))?;
+    print::stdout(report.text.as_bytes());
+    if report.failed == 0 { Ok(()) } else { Err(CliError::Reported) }
+}
