@@ -2,6 +2,7 @@
 //! every finding's place is a part of the text.
 //!
 //! Absent: what particular schemas say (schemas).
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 use cel::{Value, value::MapBuilder};
 use celandine::engine::{
     diagnostic::{FieldPath, Place, Severity},

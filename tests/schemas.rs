@@ -2,6 +2,7 @@
 //! `schemas/<case>.expected` what comes of it. `UPDATE_GOLDEN=1` rewrites the latter.
 //!
 //! Absent: expectations in Rust.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 use std::{env, fmt::Write, fs, path::Path};
 
 use cel::Value;

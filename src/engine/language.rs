@@ -11,10 +11,18 @@ use crate::engine::schema::{Structural, structural::SchemaType};
 pub(crate) fn base() -> &'static Env {
     static BASE: OnceLock<Env> = OnceLock::new();
     BASE.get_or_init(|| {
-        // Kubernetes' own, and what kro offers beyond them.
-        let libraries =
-            library::kubernetes().into_iter().chain([library::math(), library::encoders(), library::bindings()]);
-        libraries.fold(Env::builder(), cel::EnvBuilder::library).build()
+        let libraries = [
+            library::optionals(),
+            library::strings(),
+            library::lists(),
+            library::sets(),
+            library::math(),
+            library::encoders(),
+            library::network(),
+            library::comprehensions(),
+            library::bindings(),
+        ];
+        libraries.into_iter().chain(library::kubernetes()).fold(Env::standard(), cel::EnvBuilder::library).build()
     })
 }
 

@@ -138,3 +138,6 @@ pub fn refusal(user: &UserInfo, attributes: &Attributes) -> String {
         attributes.verb, &*attributes.group
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -354,7 +354,11 @@ impl FieldSelector {
             let equal = match found {
                 Some(Value::String(text)) => *text == requirement.value,
                 Some(Value::Bool(flag)) => *requirement.value == *flag.to_string(),
-                _ => requirement.value.is_empty() || &*requirement.value == "false",
+                // What is not there is empty, and a boolean is false.
+                _ if requirement.path.last().is_some_and(|field| &**field == "unschedulable") => {
+                    &*requirement.value == "false"
+                }
+                _ => requirement.value.is_empty(),
             };
             equal == requirement.equal
         })

@@ -115,6 +115,8 @@ struct Checker<'a> {
     references: Vec<Option<Reference>>,
     /// The types of local variables by name, the innermost last.
     locals: HashMap<Arc<str>, Vec<Ty>>,
+    /// What names that are no local variables stand for, once looked up.
+    known: HashMap<Arc<str>, Option<names::Meaning>>,
     /// The first parts of dotted names that the environment declares.
     dotted: HashSet<Arc<str>>,
     tasks: Vec<walk::Task>,
@@ -136,6 +138,7 @@ pub(crate) fn check(env: &Env, ast: Ast) -> Result<Checked, Issues> {
         found: vec![None; nodes],
         references: vec![None; nodes],
         locals: HashMap::new(),
+        known: HashMap::new(),
         dotted: names::dotted_roots(env),
         tasks: vec![],
         renamed: HashMap::new(),
@@ -144,12 +147,11 @@ pub(crate) fn check(env: &Env, ast: Ast) -> Result<Checked, Issues> {
         overflow_reported: false,
     };
     checker.walk(root);
-    let Checker { ast, mut types, found, references, renamed, structs, issues, .. } = checker;
+    let Checker { ast, types, found, references, renamed, structs, issues, .. } = checker;
     if !issues.is_empty() {
         return Err(Issues::sorted(issues));
     }
-    let types = found.into_iter().map(|ty| types.finish(ty.unwrap_or(Ty::DYN))).collect();
-    let checked = Checked { ast: full_names(ast, renamed, structs), types, references };
+    let checked = Checked { ast: full_names(ast, renamed, structs), types: types.finish_all(found), references };
     let issues = validate(env, &checked);
     if issues.is_empty() { Ok(checked) } else { Err(Issues::sorted(issues)) }
 }

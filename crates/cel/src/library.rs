@@ -24,6 +24,7 @@ mod math;
 mod network;
 mod operators;
 mod optional;
+mod reference;
 pub(crate) mod regex;
 mod sets;
 pub(crate) mod standard;
@@ -36,6 +37,7 @@ pub fn standard() -> Library {
 }
 
 pub use kubernetes::authorizer::{authorizer, authorizer_type, decision, request_resource, request_resource_type};
+pub use reference::{Entry, all, reference};
 
 /// The libraries of Kubernetes' base environment, as API servers configure it.
 pub fn kubernetes() -> Vec<Library> {
@@ -142,6 +144,8 @@ pub struct Overload {
     pub specialize: Option<Specialize>,
     /// What a call costs beyond its arguments (COST model).
     pub cost: Cost,
+    /// The same in words, for the function reference.
+    pub price: &'static str,
     /// One line for the function reference.
     pub doc: &'static str,
     /// An expression that shows it, true when evaluated: `'abc'.size() == 3`.

@@ -139,6 +139,9 @@ impl Parser<'_> {
                 self.limit = Some("max recursion depth exceeded");
                 return None;
             }
+            if self.gave_up() {
+                return None;
+            }
             state = match state {
                 State::Operand => self.operand(),
                 State::Operator(operand) => self.operator(operand),

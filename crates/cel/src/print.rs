@@ -120,7 +120,7 @@ fn pieces<'a>(ast: &'a Ast, id: NodeId, out: &mut String, wanted: Level) -> (Lev
                 ]);
                 pieces
             });
-            let mut pieces = vec![Piece::Text(&**name)];
+            let mut pieces = vec![Piece::Text(name)];
             pieces.extend(bracketed("{", fields, "}"));
             (Level::Member, pieces)
         }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `node` | the planned tree |
 //! | `plan`, `plan_attribute`, `plan_call`, `plan_fold` | from the syntax tree to the planned one |
-//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_fold`, `run_construct`, `run_short` | evaluating it |
+//! | `run`, `run_attribute`, `run_call`, `run_operator`, `run_loop`, `run_fold`, `run_construct`, `run_short` | evaluating it |
+//! | `probe`, `points` | the coverage hook |
 //! | `price` | what the cost model charges for what has no overload of its own |
 //!
 //! Absent: functions (library), types (check).
@@ -13,6 +14,7 @@ mod plan;
 mod plan_attribute;
 mod plan_call;
 mod plan_fold;
+mod points;
 mod price;
 mod probe;
 mod run;
@@ -20,6 +22,7 @@ mod run_attribute;
 mod run_call;
 mod run_construct;
 mod run_fold;
+mod run_loop;
 mod run_operator;
 mod run_short;
 #[cfg(test)]
@@ -27,6 +30,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use points::Points;
 pub use probe::Recorder;
 
 use crate::{
@@ -43,6 +47,8 @@ use crate::{
 pub struct Program {
     root: node::Node,
     ast: Arc<Ast>,
+    /// Places for results that are used twice.
+    memory: usize,
 }
 
 /// How one evaluation is bounded and connected.
@@ -68,8 +74,8 @@ impl Program {
         let context = Context::new(options.budget, options.host);
         let variables = &run::Variables(variables);
         match options.recorder {
-            None => run::evaluate(&self.root, &self.ast, variables, context, probe::Off),
-            Some(recorder) => run::evaluate(&self.root, &self.ast, variables, context, probe::On(recorder)),
+            None => run::evaluate(self, variables, context, probe::Off),
+            Some(recorder) => run::evaluate(self, variables, context, probe::On(recorder)),
         }
     }
 
@@ -98,8 +104,8 @@ pub(crate) fn plan_unchecked(env: &Env, ast: Ast) -> Result<Program, Issues> {
 }
 
 fn plan(env: &Env, ast: Arc<Ast>, references: &[Option<Reference>]) -> Result<Program, Issues> {
-    let root = plan::Planner::new(env, &ast, references).expression(ast.root())?;
-    Ok(Program { root, ast })
+    let (root, memory) = plan::Planner::new(env, &ast, references).expression(ast.root())?;
+    Ok(Program { root, ast, memory })
 }
 
 /// A node's place, for errors.

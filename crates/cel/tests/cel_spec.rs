@@ -181,6 +181,7 @@ fn declared(name: &str, function: &Json) -> Library {
         implementation: |_, _| Ok(Value::Null),
         specialize: None,
         cost: Cost::Fixed(1),
+        price: "1",
         doc: "",
         example: "",
     };

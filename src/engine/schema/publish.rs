@@ -43,7 +43,7 @@ fn node(schema: &Structural, version: Version, depth: usize) -> Map<String, Json
         value(&mut out, "example", schema.example.as_ref());
         flag(&mut out, "nullable", schema.nullable);
     }
-    if typed && !(schema.preserve_unknown_fields && !v3) {
+    if typed && (v3 || !schema.preserve_unknown_fields) {
         structure(&mut out, schema, version, depth);
     }
     flag(&mut out, "x-kubernetes-preserve-unknown-fields", schema.preserve_unknown_fields);

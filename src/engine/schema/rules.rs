@@ -19,7 +19,7 @@ use crate::engine::{
         FieldError, MAX_DEPTH, Structural,
         field_error::{self, Reason},
         structural::SchemaType,
-        to_cel,
+        to_cel::to_rules,
         trail::Trail,
     },
 };
@@ -81,7 +81,7 @@ impl Rules {
     pub fn evaluate(&self, object: &Value, path: &FieldPath) -> Vec<FieldError> {
         let Some(whole) = &self.0 else { return Vec::new() };
         let mut run = Run { budget: COST_PER_OBJECT, errors: Vec::new(), stopped: false };
-        let seen = to_cel(&whole.schema, object);
+        let seen = to_rules(&whole.schema, object);
         run.node(&whole.root, object, &seen, &Trail::Root(path), 0);
         run.errors
     }

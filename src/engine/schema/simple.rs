@@ -5,7 +5,7 @@ mod fields;
 mod markers;
 mod text;
 
-use std::{cell::RefCell, collections::HashMap, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use cel::{
     Value,
@@ -73,19 +73,19 @@ fn root(schema: &Value, path: &FieldPath, found: &mut Vec<Diagnostic>) -> Option
     Some(object)
 }
 
-fn types<'a>(map: &'a Map, path: &FieldPath, found: &mut Vec<Diagnostic>) -> HashMap<&'a str, &'a Value> {
+fn types<'a>(map: &'a Map, path: &FieldPath, found: &mut Vec<Diagnostic>) -> BTreeMap<&'a str, &'a Value> {
     let types = match map.get("types") {
         Some(Value::Map(types)) => types,
-        None | Some(Value::Null) => return HashMap::new(),
+        None | Some(Value::Null) => return BTreeMap::new(),
         Some(other) => {
             found.push(Diagnostic::error(
                 path.field("types"),
                 format!("must be an object of types, not {}", describe(other)),
             ));
-            return HashMap::new();
+            return BTreeMap::new();
         }
     };
-    let mut out = HashMap::with_capacity(types.len());
+    let mut out = BTreeMap::new();
     for (key, value) in types.iter() {
         let Key::String(name) = key else { continue };
         if text::BUILT_IN.contains(&&**name) {

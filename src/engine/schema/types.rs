@@ -159,8 +159,10 @@ impl TypeProvider for Registry {
         self.objects.get(object).map(|object| object.names.clone()).unwrap_or_default()
     }
 
-    /// Objects cannot be made by expressions, so that their names are for messages only.
-    fn named_type(&self, _name: &str) -> Option<Type> {
-        None
+    /// Expressions cannot make objects, so that their names are for messages only; but an object without fields is known by
+    /// its name alone.
+    fn named_type(&self, name: &str) -> Option<Type> {
+        let (name, object) = self.objects.get_key_value(name)?;
+        object.names.is_empty().then(|| Type::Object(name.clone()))
     }
 }

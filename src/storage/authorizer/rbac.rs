@@ -12,7 +12,7 @@ use super::{Attributes, Decision, PathRule, ResourceRule, Rules};
 use crate::{
     api::UserInfo,
     storage::{
-        objects::{GroupVersionKind, Objects},
+        objects::{GroupVersionKind, Object, Objects},
         selector::{FieldSelector, LabelSelector},
     },
 };
@@ -124,17 +124,11 @@ fn build(objects: &Objects) -> Index {
     let all =
         |kind: &str| objects.list(&gvk(kind), None, &LabelSelector::everything(), &FieldSelector::everything()).items;
     let cluster_roles = all("ClusterRole");
-    let mut roles: HashMap<(Arc<str>, Arc<str>), Arc<Vec<Rule>>> = HashMap::new();
+    let mut roles: HashMap<RoleKey, Arc<Vec<Rule>>> = HashMap::new();
+    // Kubernetes makes this role in every cluster; a role of this name among the objects takes its place.
+    roles.insert(("".into(), "cluster-admin".into()), Arc::new(vec![Rule::everything()]));
     for role in &cluster_roles {
-        let mut rules = rules_of(role.value());
-        for selector in list(get(get(role.value(), "aggregationRule"), "clusterRoleSelectors")) {
-            let selector = selector_of(selector);
-            let selected = cluster_roles
-                .iter()
-                .filter(|other| !Arc::ptr_eq(other, role))
-                .filter(|other| selector.as_ref().is_some_and(|s| s.matches(other.labels())));
-            rules.extend(selected.flat_map(|other| rules_of(other.value())));
-        }
+        let rules = aggregated(role, &cluster_roles).into_iter().flat_map(|role| rules_of(role.value())).collect();
         roles.insert(("".into(), Arc::clone(role.name())), Arc::new(rules));
     }
     for role in all("Role") {
@@ -165,6 +159,30 @@ fn build(objects: &Objects) -> Index {
     index
 }
 
+/// The namespace (empty: a ClusterRole) and name of a role.
+type RoleKey = (Arc<str>, Arc<str>);
+
+/// The roles whose rules a ClusterRole has: its own, or with an aggregationRule those of the roles that it selects, which may
+/// aggregate again.
+fn aggregated<'a>(role: &'a Arc<Object>, all: &'a [Arc<Object>]) -> Vec<&'a Arc<Object>> {
+    let mut seen: BTreeSet<&str> = [&**role.name()].into();
+    let mut open = vec![role];
+    let mut found = vec![];
+    while let Some(role) = open.pop() {
+        let Some(rule) = get(role.value(), "aggregationRule") else {
+            found.push(role);
+            continue;
+        };
+        let selectors: Vec<_> = list(get(rule, "clusterRoleSelectors")).iter().filter_map(selector_of).collect();
+        for other in all {
+            if selectors.iter().any(|selector| selector.matches(other.labels())) && seen.insert(other.name()) {
+                open.push(other);
+            }
+        }
+    }
+    found
+}
+
 impl Subject {
     fn of(value: &Value, namespace: &Arc<str>) -> Option<Subject> {
         let name = text(get(Some(value), "name"));
@@ -182,7 +200,7 @@ impl Subject {
 
     fn is(&self, user: &UserInfo) -> bool {
         match self {
-            Subject::User(name) => **name == *user.username || &**name == "*",
+            Subject::User(name) => **name == *user.username,
             Subject::Group(name) => user.in_group(name),
         }
     }
@@ -196,6 +214,11 @@ impl Subject {
 }
 
 impl Rule {
+    fn everything() -> Rule {
+        let all = || BTreeSet::from(["*".into()]);
+        Rule { verbs: all(), groups: all(), resources: all(), names: BTreeSet::new(), paths: all() }
+    }
+
     fn allows(&self, attributes: &Attributes) -> bool {
         let holds = |set: &BTreeSet<Arc<str>>, value: &str| set.contains("*") || set.contains(value);
         if !holds(&self.verbs, &attributes.verb) {

@@ -372,3 +372,26 @@ async fn changes_are_loaded() {
     fs::remove_dir_all(files.path().join("workspaces/acme")).unwrap();
     until(&reloader, || workspaces.get("acme").is_none()).await;
 }
+
+#[test]
+fn the_examples_are_right() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let (directory, report) = Directory::load(&examples).unwrap();
+    assert!(report.findings.is_empty(), "{}", report.render(Color::Never));
+    assert!(!served(&root(&directory)).is_empty());
+}
+
+#[test]
+fn deep_objects_do_no_harm() {
+    let deep = |levels: usize| {
+        let value = format!("{}1{}", "{a: ".repeat(levels), "}".repeat(levels));
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: deep}}\ndata: {value}\n---\napiVersion: x.example/v1\nkind: X\nmetadata: {{name: deep}}\ndata: {value}\n"
+        )
+    };
+    let files = directory(&[("a.yaml", &deep(95)), ("b.yaml", &deep(5_000))]);
+    let (directory, report) = Directory::load(files.path()).unwrap();
+    assert!(lines(&files, &report)[0].starts_with("b.yaml:4:"), "{:?}", lines(&files, &report));
+    let object = root(&directory).objects().get(&GroupVersionKind::new("x.example", "v1", "X"), "", "deep").unwrap();
+    assert!(serde_json::to_string(object.value()).unwrap().len() > 95);
+}

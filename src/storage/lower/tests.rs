@@ -147,3 +147,13 @@ fn printed_paths_are_read_back() {
         let _ = own::path(odd);
     }
 }
+
+#[test]
+fn our_own_crds_are_structural() {
+    for (kind, crd) in own_kinds() {
+        let crd: Value = serde_json::from_value(crd).unwrap();
+        let (custom, diagnostics) = crate::storage::catalog::custom(&crd);
+        assert_eq!(diagnostics, vec![], "{kind}");
+        assert!(custom.is_some());
+    }
+}

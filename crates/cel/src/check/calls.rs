@@ -10,29 +10,29 @@ use crate::{
 impl Checker<'_> {
     /// Settles a call whose arguments have their types. Its result's type, or the error type.
     pub(super) fn call(&mut self, id: NodeId) -> Ty {
-        let Some(Kind::Call { target, function: name, args, name_span }) = self.ast.node(id).map(|n| n.kind.clone())
-        else {
+        let ast = self.ast.clone();
+        let Some(Kind::Call { target, function: name, args, name_span }) = ast.node(id).map(|node| &node.kind) else {
             return Ty::ERROR;
         };
         let (target, function) = match self.renamed.get(&id) {
             // `math.greatest(x)`: the receiver is a part of the name.
-            Some(full) => (None, self.env.function(full).cloned()),
-            None => (target, self.function(&name).cloned()),
+            Some(full) => (None, self.env.function(full)),
+            None => (*target, self.function(name)),
         };
         let Some(function) = function else {
-            let help = self.help_for_function(&name, target.is_some(), args.len());
-            self.undeclared(id, name_span, &name, help);
+            let help = self.help_for_function(name, target.is_some(), args.len());
+            self.undeclared(id, *name_span, name, help);
             return Ty::ERROR;
         };
-        let operands: Vec<NodeId> = target.into_iter().chain(args).collect();
-        if matches!(&*name, "_&&_" | "_||_") {
-            return self.logic(id, &function, &operands);
+        let operands: Vec<NodeId> = target.iter().chain(args).copied().collect();
+        if matches!(&**name, "_&&_" | "_||_") {
+            return self.logic(id, function, &operands);
         }
-        if target.is_none() && name != function.name {
+        if target.is_none() && *name != function.name {
             self.renamed.insert(id, function.name.clone());
         }
         let types: Vec<Ty> = operands.iter().map(|operand| self.type_of(*operand)).collect();
-        self.resolve(id, &function, &types, target.is_some())
+        self.resolve(id, function, &types, target.is_some())
     }
 
     /// Both sides of `&&` and `||` are looked at, each with an error of its own.

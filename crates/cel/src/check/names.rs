@@ -36,17 +36,25 @@ fn candidates(container: &str, name: &str) -> impl Iterator<Item = String> {
         .chain(std::iter::once(name.to_owned()))
 }
 
-impl Checker<'_> {
+/// What a name stands for: its type, and what it refers to unless it is a local variable.
+pub(super) type Meaning = (Ty, Option<Reference>);
+
+impl<'a> Checker<'a> {
     /// The variable, constant or type that `name` stands for.
-    pub(super) fn lookup(&mut self, name: &str) -> Option<(Ty, Option<Reference>)> {
+    pub(super) fn lookup(&mut self, name: &Arc<str>) -> Option<Meaning> {
         if let Some(local) = self.local(name) {
             return Some((local, None));
         }
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
         let env = self.env;
-        candidates(env.container(), name).find_map(|name| self.lookup_full(&name))
+        let found = candidates(env.container(), name).find_map(|name| self.lookup_full(&name));
+        self.known.insert(name.clone(), found.clone());
+        found
     }
 
-    fn lookup_full(&mut self, name: &str) -> Option<(Ty, Option<Reference>)> {
+    fn lookup_full(&mut self, name: &str) -> Option<Meaning> {
         if let Some(ty) = self.env.variable(name) {
             let ty = self.types.declared(ty, &mut vec![]);
             return Some((ty, Some(Reference::Variable(name.into()))));
@@ -88,7 +96,7 @@ impl Checker<'_> {
     }
 
     /// What a chain of fields stands for as a whole: a dotted variable, constant or type.
-    pub(super) fn lookup_qualified(&mut self, id: NodeId) -> Option<(Ty, Option<Reference>)> {
+    pub(super) fn lookup_qualified(&mut self, id: NodeId) -> Option<Meaning> {
         let name = self.qualified_name(id)?;
         let absolute = name.trim_start_matches('.');
         let root = absolute.split('.').next().unwrap_or(absolute);
@@ -101,7 +109,7 @@ impl Checker<'_> {
     }
 
     /// A function by its name in the container.
-    pub(super) fn function(&self, name: &str) -> Option<&'_ Function> {
+    pub(super) fn function(&self, name: &str) -> Option<&'a Function> {
         // Most environments have no container: no name is built.
         if self.env.container().is_empty() {
             return self.env.function(name.strip_prefix('.').unwrap_or(name));

@@ -8,6 +8,9 @@ use crate::{
     source::{Issue, Span},
 };
 
+/// Errors for which a likely name is looked for: comparing a name with hundreds takes longer than checking it.
+const MAX_HELPED: usize = 20;
+
 /// Signatures shown when none fits.
 const MAX_SIGNATURES: usize = 4;
 
@@ -74,6 +77,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn help_for_name(&self, name: &str) -> Option<String> {
+        if self.issues.len() >= MAX_HELPED {
+            return None;
+        }
         let locals = self.locals.iter().filter(|(_, types)| !types.is_empty()).map(|(name, _)| &**name);
         let variables = self.env.variables().map(|(name, _)| name);
         let visible = locals.chain(variables).filter(|known| !known.starts_with(['@', '#']));
@@ -82,6 +88,9 @@ impl Checker<'_> {
 
     /// Help for an unknown function or method, which may be a macro with too few or too many arguments.
     pub(super) fn help_for_function(&self, name: &str, member: bool, arguments: usize) -> Option<String> {
+        if self.issues.len() >= MAX_HELPED {
+            return None;
+        }
         let taken = self.env.macro_arguments(name, member);
         if !taken.is_empty() {
             let taken: Vec<String> = taken.iter().map(usize::to_string).collect();

@@ -472,6 +472,16 @@ impl Types {
         self.finished(ty)
     }
 
+    /// The finished types of all nodes, when nothing more is to be learned of variables: each type is looked at once.
+    pub(super) fn finish_all(mut self, types: Vec<Option<Ty>>) -> Vec<Type> {
+        let mut done = HashMap::new();
+        let finish = |ty: Option<Ty>| {
+            let ty = self.substitute_at(ty.unwrap_or(Ty::DYN), true, &mut done, 0);
+            self.finished(ty)
+        };
+        types.into_iter().map(finish).collect()
+    }
+
     /// Of a type without variables; its depth is bounded by [`MAX_TYPE_DEPTH`].
     fn finished(&mut self, ty: Ty) -> Type {
         if let Some(finished) = self.entries.get(ty.0 as usize).and_then(|entry| entry.finished.clone()) {

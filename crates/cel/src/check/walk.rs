@@ -99,11 +99,11 @@ impl Checker<'_> {
             Kind::Call { target: Some(target), function, args, .. } => {
                 let prefix = self.qualified_name(*target);
                 let qualified = prefix.map(|prefix| format!("{prefix}.{function}"));
-                let found = qualified.and_then(|name| self.function(&name).cloned());
+                let found = qualified.and_then(|name| self.function(&name));
                 self.tasks.push(Task::Finish(id));
                 match found {
                     Some(found) => {
-                        self.renamed.insert(id, found.name);
+                        self.renamed.insert(id, found.name.clone());
                     }
                     None => self.tasks.push(Task::Visit(*target)),
                 }
@@ -257,7 +257,7 @@ impl Checker<'_> {
     }
 
     /// The object type that a struct literal makes.
-    fn struct_type(&mut self, id: NodeId, name: &str, name_span: Span) -> Ty {
+    fn struct_type(&mut self, id: NodeId, name: &Arc<str>, name_span: Span) -> Ty {
         let Some((ty, reference)) = self.lookup(name) else {
             self.undeclared(id, name_span, name, None);
             return Ty::ERROR;

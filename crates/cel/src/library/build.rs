@@ -3,7 +3,10 @@
 //! Absent: what a call costs beyond 1 (cost), the functions.
 use crate::{
     eval::{ErrorKind, Halt},
-    library::{Cost, Function, Implementation, Overload},
+    library::{
+        Function, Implementation, Overload,
+        cost::{ONE, Price},
+    },
     types::Type,
     value::Value,
 };
@@ -14,8 +17,8 @@ pub(crate) fn function(name: &str, overloads: Vec<Overload>) -> Function {
 }
 
 /// A function whose cost goes by its name: the same for every overload.
-pub(crate) fn priced(name: &str, cost: Cost, overloads: Vec<Overload>) -> Function {
-    function(name, overloads.into_iter().map(|o| at(cost, o)).collect())
+pub(crate) fn priced(name: &str, price: Price, overloads: Vec<Overload>) -> Function {
+    function(name, overloads.into_iter().map(|o| at(price, o)).collect())
 }
 
 /// `f(x, y)`, at cost 1.
@@ -27,7 +30,18 @@ pub(crate) fn global(
     doc: &'static str,
     example: &'static str,
 ) -> Overload {
-    Overload { id, member: false, params, result, implementation, specialize: None, cost: Cost::Fixed(1), doc, example }
+    Overload {
+        id,
+        member: false,
+        params,
+        result,
+        implementation,
+        specialize: None,
+        cost: ONE.cost,
+        price: ONE.words,
+        doc,
+        example,
+    }
 }
 
 /// `x.f(y)`, at cost 1.
@@ -43,8 +57,8 @@ pub(crate) fn method(
 }
 
 /// The overload at another cost, which holds where the checker decided for this overload.
-pub(crate) fn at(cost: Cost, overload: Overload) -> Overload {
-    Overload { cost, ..overload }
+pub(crate) fn at(price: Price, overload: Overload) -> Overload {
+    Overload { cost: price.cost, price: price.words, ..overload }
 }
 
 /// The parameter of signatures that have one.

@@ -9,6 +9,24 @@
 )]
 use crate::{library::Cost, value::Value};
 
+/// What a call costs, for the evaluator and for readers.
+#[derive(Clone, Copy)]
+pub(crate) struct Price {
+    pub(crate) cost: Cost,
+    pub(crate) words: &'static str,
+}
+
+impl Price {
+    pub(crate) const fn new(cost: Cost, words: &'static str) -> Price {
+        Price { cost, words }
+    }
+}
+
+/// What most calls cost.
+pub(crate) const ONE: Price = Price::new(Cost::Fixed(1), "1");
+/// What is charged where only the operands count.
+pub(crate) const FREE: Price = Price::new(Cost::Fixed(0), "0");
+
 /// The size of an argument: code points, bytes, elements, what an opaque says; 1 for the rest.
 pub(crate) fn size(value: Option<&Value>) -> u64 {
     match value {
@@ -60,21 +78,32 @@ pub(crate) fn pairs(list: Option<&Value>) -> u64 {
 }
 
 /// A tenth of the first argument's size.
-pub(crate) const RECEIVER: Cost = Cost::Args(|args| tenth(size(args.first())));
+pub(crate) const RECEIVER: Price =
+    Price::new(Cost::Args(|args| tenth(size(args.first()))), "a tenth of the first argument's size");
 /// As [`RECEIVER`], through a present optional.
-pub(crate) const RECEIVER_INNER: Cost = Cost::ResolvedArgs(|args| tenth(inner_size(args.first())));
+pub(crate) const RECEIVER_INNER: Price =
+    Price::new(Cost::ResolvedArgs(|args| tenth(inner_size(args.first()))), "a tenth of the first argument's size");
 /// Two traversals of the first argument.
-pub(crate) const RECEIVER_TWICE: Cost = Cost::Args(|args| fifth(size(args.first())));
+pub(crate) const RECEIVER_TWICE: Price =
+    Price::new(Cost::Args(|args| fifth(size(args.first()))), "a fifth of the first argument's size");
 /// Two traversals of the result.
-pub(crate) const RESULT_TWICE: Cost = Cost::Result(|_, result| fifth(size(result)));
+pub(crate) const RESULT_TWICE: Price =
+    Price::new(Cost::Result(|_, result| fifth(size(result))), "a fifth of the result's size");
 /// The shorter of two.
-pub(crate) const SHORTER: Cost =
-    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).min(inner_size(args.get(1)))));
+pub(crate) const SHORTER: Price = Price::new(
+    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).min(inner_size(args.get(1))))),
+    "a tenth of the smaller operand's size",
+);
 /// Both together.
-pub(crate) const BOTH: Cost =
-    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).saturating_add(inner_size(args.get(1)))));
+pub(crate) const BOTH: Price = Price::new(
+    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).saturating_add(inner_size(args.get(1))))),
+    "a tenth of the operands' sizes together",
+);
 /// A regular expression.
-pub(crate) const MATCHING: Cost =
-    Cost::ResolvedArgs(|args| matching(inner_size(args.first()), inner_size(args.get(1))));
+pub(crate) const MATCHING: Price = Price::new(
+    Cost::ResolvedArgs(|args| matching(inner_size(args.first()), inner_size(args.get(1)))),
+    "a tenth of the text's size times a quarter of the pattern's",
+);
 /// A list that is made: its allocation and its elements.
-pub(crate) const NEW_LIST: Cost = Cost::ResolvedResult(|_, result| 11 + size(result));
+pub(crate) const NEW_LIST: Price =
+    Price::new(Cost::ResolvedResult(|_, result| 11 + size(result)), "11 and the elements of the result");

@@ -7,7 +7,7 @@ use crate::{
     library::{
         Cost, Function, Library, Overload,
         build::{at, function, global, invalid, method, no_overload_of, type_name},
-        cost,
+        cost::{self, Price},
     },
     limits::MAX_VALUE_DEPTH,
     types::Type,
@@ -20,14 +20,20 @@ pub(crate) fn library() -> Library {
     let list = || Type::list(t());
     let nested = || Type::list(list());
     let dynamic = || Type::list(Type::Dyn);
-    let flat = Cost::ResolvedArgs(|args| 11 + cost::size(args.first()));
+    let flat = Price::new(Cost::ResolvedArgs(|args| 11 + cost::size(args.first())), "11 and the elements of the list");
     // As much as levels times elements, less than the base where the level is negative.
-    let flat_to = Cost::ResolvedArgs(|args| {
-        let depth = if let Some(Value::Int(depth)) = args.get(1) { *depth } else { 1 };
-        let size = i64::try_from(cost::size(args.first())).unwrap_or(i64::MAX);
-        11u64.saturating_add_signed(size.saturating_mul(depth))
-    });
-    let all_pairs = Cost::ResolvedArgs(|args| cost::pairs(args.first()));
+    let flat_to = Price::new(
+        Cost::ResolvedArgs(|args| {
+            let depth = if let Some(Value::Int(depth)) = args.get(1) { *depth } else { 1 };
+            let size = i64::try_from(cost::size(args.first())).unwrap_or(i64::MAX);
+            11u64.saturating_add_signed(size.saturating_mul(depth))
+        }),
+        "11 and the levels times the elements of the list",
+    );
+    let all_pairs = Price::new(
+        Cost::ResolvedArgs(|args| cost::pairs(args.first())),
+        "11 and twice the square of the number of elements (2.1 times for texts)",
+    );
     let functions = vec![
         function(
             "slice",
@@ -118,7 +124,7 @@ pub(crate) fn library() -> Library {
     Library { name: "lists", functions, macros: crate::macros::sort_by(), ..Library::default() }
 }
 
-fn sorts(all_pairs: Cost) -> Function {
+fn sorts(all_pairs: Price) -> Function {
     let of = |id, element: Type, example| -> Overload {
         let list = Type::list(element);
         at(
@@ -142,7 +148,10 @@ fn sorts(all_pairs: Cost) -> Function {
 }
 
 fn sorts_by_keys() -> Function {
-    let price = Cost::ResolvedArgs(|args| cost::pairs(args.get(1)));
+    let price = Price::new(
+        Cost::ResolvedArgs(|args| cost::pairs(args.get(1))),
+        "11 and twice the square of the number of keys (2.1 times for texts)",
+    );
     let list = Type::list(Type::param("T"));
     let of = |id, key: Type, example| -> Overload {
         let params = vec![list.clone(), Type::list(key)];

@@ -16,7 +16,7 @@ use crate::{
     library::{
         Cost, Function, Implementation, Library,
         build::{at, function, global, invalid, method, no_overload, no_overload_of},
-        cost,
+        cost::{self, Price},
     },
     types::Type,
     value::{Opaque, Value},
@@ -229,11 +229,17 @@ fn kinds() -> Vec<Function> {
 fn prefixes() -> Vec<Function> {
     use Type::{Bool, Int, String};
     let cidr = || Type::opaque(CIDR);
-    let holds_ip = Cost::Args(|args| cost::tenth(2 * cost::size(args.first())) + text_price(args));
-    let holds_cidr = Cost::Args(|args| {
-        let size = cost::size(args.first());
-        cost::tenth(2 * size) + cost::tenth(size) + 1 + text_price(args)
-    });
+    let holds_ip = Price::new(
+        Cost::Args(|args| cost::tenth(2 * cost::size(args.first())) + text_price(args)),
+        "a fifth of the prefix's size, and a tenth of a text's",
+    );
+    let holds_cidr = Price::new(
+        Cost::Args(|args| {
+            let size = cost::size(args.first());
+            cost::tenth(2 * size) + cost::tenth(size) + 1 + text_price(args)
+        }),
+        "1 and three tenths of the prefix's size, and a tenth of a text's",
+    );
     vec![
         function(
             "cidr",

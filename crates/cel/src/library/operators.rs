@@ -9,7 +9,8 @@ use crate::{
     library::{
         Cost, Function,
         build::{any, any_list, at, function, global, no_overload, overflow},
-        comparison, cost,
+        comparison,
+        cost::{self, Price},
         kubernetes::authorizer::has_no_equality,
     },
     types::Type,
@@ -32,7 +33,7 @@ fn logic() -> Vec<Function> {
         function(
             "_&&_",
             vec![at(
-                Cost::Fixed(0),
+                cost::FREE,
                 global(
                     "logical_and",
                     vec![Bool, Bool],
@@ -46,7 +47,7 @@ fn logic() -> Vec<Function> {
         function(
             "_||_",
             vec![at(
-                Cost::Fixed(0),
+                cost::FREE,
                 global(
                     "logical_or",
                     vec![Bool, Bool],
@@ -60,7 +61,7 @@ fn logic() -> Vec<Function> {
         function(
             "_?_:_",
             vec![at(
-                Cost::Fixed(0),
+                cost::FREE,
                 global(
                     "conditional",
                     choice,
@@ -87,7 +88,7 @@ fn logic() -> Vec<Function> {
             "@in",
             vec![
                 at(
-                    Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))),
+                    Price::new(Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))), "the number of elements"),
                     global(
                         "in_list",
                         vec![any(), any_list()],
@@ -289,11 +290,14 @@ fn arithmetic() -> Vec<Function> {
 }
 
 fn equality() -> Vec<Function> {
-    let equals_cost = Cost::Args(|args| match args {
-        // Upstream's rule for its own types, by the left operand.
-        [Value::Opaque(_), _] => 1,
-        _ => cost::tenth(cost::inner_size(args.first()).min(cost::inner_size(args.get(1)))),
-    });
+    let equals_cost = Price::new(
+        Cost::Args(|args| match args {
+            // Upstream's rule for its own types, by the left operand.
+            [Value::Opaque(_), _] => 1,
+            _ => cost::tenth(cost::inner_size(args.first()).min(cost::inner_size(args.get(1)))),
+        }),
+        "a tenth of the smaller operand's size; 1 for values of libraries",
+    );
     let same = vec![any(), any()];
     vec![
         function(

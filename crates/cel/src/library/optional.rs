@@ -5,8 +5,9 @@
 use crate::{
     eval::{Context, ErrorKind, Halt},
     library::{
-        Cost, Function, Library, Overload,
+        Function, Library, Overload,
         build::{at, function, global, method, no_overload_of},
+        cost,
     },
     types::Type,
     value::{Key, Value},
@@ -56,7 +57,7 @@ fn construction() -> Vec<Function> {
 }
 
 fn use_of() -> Vec<Function> {
-    let free = |overload: Overload| at(Cost::Fixed(0), overload);
+    let free = |overload: Overload| at(cost::FREE, overload);
     vec![
         function(
             "value",

@@ -6,7 +6,7 @@ use crate::{
     library::{
         Cost, Function, Implementation, Library,
         build::{any_list, at, function, global, no_overload_of},
-        cost,
+        cost::{self, Price},
     },
     types::Type,
     value::Value,
@@ -14,8 +14,14 @@ use crate::{
 
 /// The library.
 pub(crate) fn library() -> Library {
-    let once = Cost::ResolvedArgs(|args| pairs(args).saturating_add(1));
-    let twice = Cost::ResolvedArgs(|args| pairs(args).saturating_mul(2).saturating_add(1));
+    let once = Price::new(
+        Cost::ResolvedArgs(|args| pairs(args).saturating_add(1)),
+        "1 and the product of the numbers of elements",
+    );
+    let twice = Price::new(
+        Cost::ResolvedArgs(|args| pairs(args).saturating_mul(2).saturating_add(1)),
+        "1 and twice the product of the numbers of elements",
+    );
     let of = |name: &str, id, price, code: Implementation, doc, example| -> Function {
         function(name, vec![at(price, global(id, vec![any_list(), any_list()], Type::Bool, code, doc, example))])
     };

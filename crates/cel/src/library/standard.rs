@@ -10,7 +10,9 @@ use crate::{
     library::{
         Cost, Function, Library, Overload, Specialize,
         build::{any, any_list, at, function, global, method, no_overload_of},
-        conversions, cost, operators, regex, time,
+        conversions,
+        cost::{self, Price},
+        operators, regex, time,
     },
     types::Type,
     value::Value,
@@ -89,9 +91,12 @@ fn size_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 
 fn strings() -> Vec<Function> {
     use Type::{Bool, String};
-    let contained = Cost::Args(|args| {
-        cost::tenth(cost::inner_size(args.first())).saturating_mul(cost::tenth(cost::inner_size(args.get(1))))
-    });
+    let contained = Price::new(
+        Cost::Args(|args| {
+            cost::tenth(cost::inner_size(args.first())).saturating_mul(cost::tenth(cost::inner_size(args.get(1))))
+        }),
+        "a tenth of the text's size times a tenth of the part's",
+    );
     let two = || vec![String, String];
     vec![
         function(

@@ -1,7 +1,8 @@
 //! Parts of timestamps and durations: `getHours()`, with a time zone where one is given.
 //!
 //! Zones are IANA names (from the bundled database, so that answers do not depend on the machine) and offsets `+05:30`.
-//! `Local` is refused: what it means is the server's business. Without a zone, a timestamp's own offset counts.
+//! `Local` is refused: what it means is the server's business. Without a zone, it is
+//! UTC, whatever offset a timestamp was written with.
 //!
 //! Absent: reading and printing times (format::time).
 use crate::{
@@ -226,7 +227,7 @@ fn with_duration(mut function: Function, overload: Overload) -> Function {
 
 fn local(function: &str, args: &[Value]) -> Result<Local, Halt> {
     let (timestamp, offset) = match args {
-        [Value::Timestamp(t)] => (t, i64::from(t.offset_minutes) * 60),
+        [Value::Timestamp(t)] => (t, 0),
         [Value::Timestamp(t), Value::String(zone)] => (t, offset_at(t, zone)?),
         _ => return Err(no_overload_of(function, args)),
     };

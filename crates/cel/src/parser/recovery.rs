@@ -60,7 +60,7 @@ impl Parser<'_> {
         self.issues.push(Issue { span: token.span, at: Some(token.span.start), message, help: None });
     }
 
-    fn gave_up(&self) -> bool {
+    pub(super) fn gave_up(&self) -> bool {
         self.recoveries > MAX_RECOVERIES
     }
 
@@ -94,7 +94,7 @@ impl Parser<'_> {
         if token.kind != TokenKind::Eof && begins_operand(after.kind) {
             self.syntax_error(token, format!("extraneous input '{shown}' expecting {expected}"));
             self.next += 1;
-            return if self.gave_up() { State::GaveUp } else { State::Operand };
+            return State::Operand;
         }
         let after_prefix = matches!(self.frames.last(), Some(Frame::Prefix { .. }));
         let kind = if token.kind == TokenKind::Eof && after_prefix { "extraneous" } else { "mismatched" };
@@ -114,9 +114,6 @@ impl Parser<'_> {
     fn resume(&mut self) -> State {
         while !self.can_follow(self.token().kind) {
             self.next += 1;
-        }
-        if self.gave_up() {
-            return State::GaveUp;
         }
         State::Operator(Operand { id: self.error, span: self.token().span, is_name: false })
     }
@@ -186,24 +183,20 @@ impl Parser<'_> {
         if token.kind != T::Eof && fits_after {
             self.syntax_error(token, format!("extraneous input '{shown}' expecting {expected}"));
             self.next += 1;
-            return self.go_on(operand);
+            return State::Operator(operand);
         }
         let insertable = matches!(self.frames.last(), Some(Frame::Group { .. } | Frame::Call(_) | Frame::Index { .. }));
         if insertable && self.fits_outside(token.kind) {
             self.syntax_error(token, format!("missing {expected} at '{shown}'"));
             self.pop();
-            return self.go_on(Operand { id: self.error, ..operand });
+            return State::Operator(Operand { id: self.error, ..operand });
         }
         self.syntax_error(token, format!("mismatched input '{shown}' expecting {expected}"));
         self.skip_to(close);
         if self.token().kind != close {
             return State::GaveUp;
         }
-        self.go_on(Operand { id: self.error, ..operand })
-    }
-
-    fn go_on(&mut self, operand: Operand) -> State {
-        if self.gave_up() { State::GaveUp } else { State::Operator(operand) }
+        State::Operator(Operand { id: self.error, ..operand })
     }
 
     /// Whether a token fits where the innermost bracket would already be closed.
@@ -260,7 +253,7 @@ impl Parser<'_> {
     fn leave_struct(&mut self) -> State {
         self.skip_to(TokenKind::RightBrace);
         let end = self.token();
-        if end.kind != TokenKind::RightBrace || self.gave_up() {
+        if end.kind != TokenKind::RightBrace {
             return State::GaveUp;
         }
         self.advance();

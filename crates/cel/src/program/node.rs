@@ -55,6 +55,11 @@ pub(super) enum Op {
     Fold(Box<Fold>),
     /// `cel.bind`: a fold over nothing whose accumulator is read.
     Bind(Box<Bind>),
+    /// A node that has a second parent: its result and cost are kept in this place of the evaluation's memory.
+    Once(Box<(usize, Node)>),
+    /// The second parent's: the result kept last, at the cost of evaluating it again. In macros the first parent is always
+    /// evaluated before the second, in the same scope.
+    Again(usize),
     /// A name that nothing declares: an error when evaluated.
     Undeclared(Arc<str>),
 }

@@ -4,7 +4,7 @@
 //! would change costs.
 //!
 //! Absent: attributes, calls and folds (the other `plan_` files).
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     node::{BinaryOp, Bind, Conditional, Element, Entry, Fold, Local, Node, Op, Target, Which},
@@ -31,6 +31,11 @@ pub(super) struct Planner<'a> {
     tasks: Vec<Task>,
     /// Planned nodes that wait for their parents.
     planned: Vec<Node>,
+    /// The nodes with two parents (`optMap` uses its receiver twice), and their places once planned: planning them twice would
+    /// double the program at each link of a chain.
+    shared: HashMap<NodeId, Option<usize>>,
+    /// How many places there are.
+    memory: usize,
 }
 
 /// The variables of a fold: of iteration, and the accumulator.
@@ -41,6 +46,8 @@ pub(super) enum Task {
     Plan(NodeId),
     Enter(Variables),
     Leave,
+    /// Gives the shared node just planned its place.
+    Remember(NodeId),
     /// Makes a node of the planned ones that its parts became.
     Build(NodeId, Build),
 }
@@ -86,29 +93,53 @@ pub(super) enum Build {
 
 impl<'a> Planner<'a> {
     pub(super) fn new(env: &'a Env, ast: &'a Ast, references: &'a [Option<Reference>]) -> Self {
-        Planner { env, ast, references, scopes: vec![], tasks: vec![], planned: vec![] }
+        let shared = shared(ast);
+        Planner { env, ast, references, scopes: vec![], tasks: vec![], planned: vec![], shared, memory: 0 }
     }
 
-    /// Plans a node and all below it.
-    pub(super) fn expression(mut self, id: NodeId) -> Result<Node, Issues> {
+    /// Plans a node and all below it; and how many places of memory it needs.
+    pub(super) fn expression(mut self, id: NodeId) -> Result<(Node, usize), Issues> {
         self.tasks.push(Task::Plan(id));
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Plan(id) => self.visit(id)?,
                 Task::Enter(variables) => self.scopes.push(variables),
                 Task::Leave => drop(self.scopes.pop()),
+                Task::Remember(id) => self.remember(id)?,
                 Task::Build(id, build) => {
                     let op = self.build(id, build)?;
                     self.done(id, op);
                 }
             }
         }
-        self.take_one()
+        Ok((self.take_one()?, self.memory))
+    }
+
+    fn remember(&mut self, id: NodeId) -> Result<(), Issues> {
+        let node = self.take_one()?;
+        if matches!(node.op, Op::Const(_)) {
+            self.planned.push(node);
+            return Ok(());
+        }
+        let place = self.memory;
+        self.memory += 1;
+        self.shared.insert(id, Some(place));
+        self.done(id, Op::Once(Box::new((place, node))));
+        Ok(())
     }
 
     /// Plans a leaf, or sets the tasks for a node's parts.
     fn visit(&mut self, id: NodeId) -> Result<(), Issues> {
         let node = self.ast_node(id)?;
+        match self.shared.get(&id) {
+            Some(Some(place)) => {
+                let again = Op::Again(*place);
+                self.done(id, again);
+                return Ok(());
+            }
+            Some(None) => self.tasks.push(Task::Remember(id)),
+            None => {}
+        }
         match &node.kind {
             Kind::Literal(literal) => self.done(id, Op::Const(literal_value(literal))),
             Kind::Ident(name) => {
@@ -349,6 +380,27 @@ impl<'a> Planner<'a> {
         }
         object(name)
     }
+}
+
+/// The nodes that are worth planning once although two parents have them.
+fn shared(ast: &Ast) -> HashMap<NodeId, Option<usize>> {
+    let mut shared = HashMap::new();
+    let mut seen = vec![false; ast.nodes().len()];
+    let mut open = vec![ast.root()];
+    while let Some(id) = open.pop() {
+        let Some(node) = ast.node(id) else { continue };
+        match seen.get_mut(id.0 as usize) {
+            Some(seen @ false) => *seen = true,
+            _ => {
+                if !matches!(node.kind, Kind::Literal(_) | Kind::Ident(_)) {
+                    shared.insert(id, None);
+                }
+                continue;
+            }
+        }
+        node.kind.for_each_child(|child| open.push(child));
+    }
+    shared
 }
 
 /// The map, if all keys and values are constants; what is wrong with keys is left to evaluation, which says so.

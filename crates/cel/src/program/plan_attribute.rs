@@ -94,6 +94,10 @@ impl Planner<'_> {
 
     /// A select chain that names a variable or a constant: `a.b.c`.
     fn qualified_name(&self, id: NodeId) -> Option<Op> {
+        // An object literal refers to a constant too: its type.
+        if !matches!(self.ast.node(id)?.kind, Kind::Select { .. } | Kind::Ident(_)) {
+            return None;
+        }
         match self.reference(id) {
             Some(Reference::Variable(_) | Reference::Constant(_)) => return self.global(id, ""),
             Some(_) => return None,

@@ -10,6 +10,7 @@
 use std::cell::OnceCell;
 
 use super::{
+    Program,
     node::{Bind, Conditional, Local, Node, Op, Which},
     probe::Probe,
 };
@@ -88,16 +89,18 @@ pub(super) struct Run<'r, 'c, P> {
     pub(super) context: Context<'c>,
     pub(super) probe: P,
     ast: &'r Ast,
+    /// The last results of nodes that two parents have, and what they cost.
+    memory: Vec<Option<(Result<Value, Halt>, u64)>>,
 }
 
 pub(super) fn evaluate<'r, P: Probe>(
-    root: &'r Node,
-    ast: &'r Ast,
+    program: &'r Program,
     variables: &'r dyn Activation,
     context: Context<'_>,
     probe: P,
 ) -> Evaluation {
-    let mut run = Run { variables, context, probe, ast };
+    let Program { root, ast, memory } = program;
+    let mut run = Run { variables, context, probe, ast, memory: vec![None; *memory] };
     let scope = Scope { outer: None, first: None, second: None, accumulator: Accumulator::None };
     let result = run.eval(root, &scope).map(Val::own);
     Evaluation { result, cost: run.context.cost() }
@@ -109,6 +112,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let Op::Const(value) = &node.op {
+            return Ok(Val::Ref(value));
+        }
         self.probe.evaluated(node.id);
         match &node.op {
             Op::Const(value) => Ok(Val::Ref(value)),
@@ -132,8 +138,10 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Op::Map { entries, unique } => self.map(node.id, entries, *unique, scope),
             Op::Object(fields) => self.object(node.id, fields, scope),
             Op::Loop(l) => self.run_loop(node.id, l, scope),
-            Op::Fold(fold) => self.fold(node.id, fold, scope),
+            Op::Fold(fold) => self.fold(fold, scope),
             Op::Bind(bind) => self.bind(bind, scope),
+            Op::Once(once) => self.once(once.0, &once.1, scope),
+            Op::Again(place) => self.again(node.id, *place),
             Op::Undeclared(name) => Err(self.undeclared(node.id, name)),
         }
     }
@@ -229,7 +237,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let &Value::Bool(condition) = condition.get() else {
             return Err(self.place(conditional.condition.id, Halt::no_such_overload()));
         };
-        self.probe.decided(conditional.condition.id, condition);
+        self.decided(&conditional.condition, condition);
         self.resolve(if condition { &conditional.yes } else { &conditional.no }, scope)
     }
 
@@ -249,7 +257,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             match self.eval(operand, scope) {
                 Ok(value) => match *value.get() {
                     Value::Bool(b) => {
-                        self.probe.decided(operand.id, b);
+                        self.decided(operand, b);
                         if b == decisive {
                             return Ok(b.into());
                         }
@@ -289,6 +297,43 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let accumulator = Accumulator::Lazy { init: &bind.init, cell: &cell };
         let inner = Scope { outer: Some(scope), first: None, second: None, accumulator };
         Ok(Val::Own(self.eval(&bind.body, &inner)?.own()))
+    }
+
+    /// Tells of a fork; a constant is none.
+    #[inline]
+    pub(super) fn decided(&mut self, node: &Node, outcome: bool) {
+        if P::ON && !matches!(node.op, Op::Const(_)) {
+            self.probe.decided(node.id, outcome);
+        }
+    }
+
+    #[inline(never)]
+    fn once<'s>(&mut self, place: usize, node: &'s Node, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let before = self.context.cost();
+        let result = match self.eval(node, scope) {
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            result => result,
+        };
+        if let Some(kept) = self.memory.get_mut(place) {
+            let value = result.as_ref().map(|value| value.get().clone()).map_err(Clone::clone);
+            *kept = Some((value, self.context.cost() - before));
+        }
+        result
+    }
+
+    #[inline(never)]
+    fn again<'s>(&mut self, id: NodeId, place: usize) -> Outcome<'s> {
+        match self.memory.get(place).cloned().flatten() {
+            Some((result, cost)) => {
+                self.context.charge(cost)?;
+                result.map(Val::Own)
+            }
+            // Not reached: the first parent comes first.
+            None => Err(self.undeclared(id, "")),
+        }
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 //!
 //! Absent: how they are found in the syntax tree (plan_attribute).
 use super::{
-    node::{Attribute, Op, Qualifier, QualifierKey, Root},
+    node::{Attribute, Node, Op, Qualifier, QualifierKey, Root},
     probe::Probe,
     run::{Outcome, Run, Scope, Val},
 };
@@ -15,6 +15,25 @@ use crate::{
 enum Wanted<'a> {
     Field(&'a FieldKey),
     Value(&'a Value),
+}
+
+/// What a step that leads nowhere is, if not an error.
+#[derive(Clone, Copy)]
+enum Bears {
+    Nothing,
+    /// Absence from a map or list, but not that there are no fields at all.
+    Absence,
+    All,
+}
+
+impl Bears {
+    fn absence_in(self, value: &Value) -> bool {
+        match self {
+            Bears::Nothing => false,
+            Bears::Absence => matches!(value, Value::Map(_) | Value::List(_)),
+            Bears::All => true,
+        }
+    }
 }
 
 impl<'r, P: Probe> Run<'r, '_, P> {
@@ -64,11 +83,25 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let last = attribute.qualifiers.len().wrapping_sub(1);
         for (i, qualifier) in attribute.qualifiers.iter().enumerate() {
             optional |= qualifier.optional;
-            match self.step(qualifier, at, (optional, attribute.lenient || attribute.test && i == last), scope)? {
-                Ok(next) => at = next,
-                Err(_) if attribute.test && i == last => return Ok(false.into()),
-                Err(_) if optional => return Ok(if attribute.test { false.into() } else { Val::Own(Value::NONE) }),
-                Err(halt) => return Err(halt),
+            let bears = if attribute.test && i == last {
+                Bears::All
+            } else if optional {
+                if attribute.lenient { Bears::All } else { Bears::Absence }
+            } else {
+                Bears::Nothing
+            };
+            let next = match &qualifier.key {
+                QualifierKey::Field(key) => self.step(qualifier, &Wanted::Field(key), at, optional, bears),
+                QualifierKey::Const(key) => self.step(qualifier, &Wanted::Value(key), at, optional, bears),
+                QualifierKey::Node(node) => {
+                    let key = self.key(node, optional, scope)?;
+                    self.step(qualifier, &Wanted::Value(key.get()), at, optional, bears)
+                }
+            };
+            match next? {
+                Some(next) => at = next,
+                None if attribute.test => return Ok(false.into()),
+                None => return Ok(Val::Own(Value::NONE)),
             }
         }
         Ok(match (attribute.test, optional) {
@@ -78,65 +111,41 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         })
     }
 
-    /// One step. The inner error is that the step leads nowhere, which an optional chain and `has()` bear.
-    #[inline]
-    fn step<'s>(
-        &mut self,
-        qualifier: &'s Qualifier,
-        from: Val<'s>,
-        (optional, lenient): (bool, bool),
-        scope: &'s Scope<'s>,
-    ) -> Result<Result<Val<'s>, Halt>, Halt>
+    /// A computed key.
+    fn key<'s>(&mut self, node: &'s Node, optional: bool, scope: &'s Scope<'s>) -> Outcome<'s>
     where
         'r: 's,
     {
-        let computed;
-        let wanted = match &qualifier.key {
-            QualifierKey::Field(key) => {
-                // The road that nearly all steps take.
-                if let (Val::Ref(Value::Map(map)), false) = (&from, optional) {
-                    self.context.charge(1)?;
-                    if let Some(found) = map.get_field(key) {
-                        return Ok(Ok(Val::Ref(found)));
-                    }
-                    return Ok(Err(self.missing(qualifier, from.get(), &Wanted::Field(key))));
-                }
-                Wanted::Field(key)
-            }
-            QualifierKey::Const(value) => Wanted::Value(value),
-            QualifierKey::Node(node) => {
-                computed = match self.resolve(node, scope) {
-                    Ok(key) => key,
-                    Err(halt) => {
-                        if !optional && !halt.is_fatal() {
-                            self.context.charge(1)?;
-                        }
-                        return Err(halt);
-                    }
-                };
-                Wanted::Value(computed.get())
-            }
-        };
+        let key = self.resolve(node, scope);
+        match &key {
+            Err(halt) if !optional && !halt.is_fatal() => self.context.charge(1)?,
+            _ => {}
+        }
+        key
+    }
+
+    /// One step; nothing where it leads nowhere and that is borne.
+    #[inline(never)]
+    fn step<'s>(
+        &mut self,
+        qualifier: &Qualifier,
+        wanted: &Wanted<'_>,
+        from: Val<'s>,
+        optional: bool,
+        bears: Bears,
+    ) -> Result<Option<Val<'s>>, Halt> {
         let found = match &from {
-            Val::Ref(value) => find(value, &wanted).map(|found| found.map(Val::Ref)),
-            Val::Own(value) => find(value, &wanted).map(|found| found.map(|v| Val::Own(v.clone()))),
+            Val::Ref(value) => find(value, wanted).map(|found| found.map(Val::Ref)),
+            Val::Own(value) => find(value, wanted).map(|found| found.map(|v| Val::Own(v.clone()))),
         };
-        if !optional {
+        // In an optional chain only what is found is due.
+        if !optional || matches!(found, Ok(Some(_))) {
             self.context.charge(1)?;
         }
         match found {
-            Ok(Some(found)) => {
-                if optional {
-                    self.context.charge(1)?;
-                }
-                Ok(Ok(found))
-            }
-            Ok(None) => {
-                let halt = self.missing(qualifier, from.get(), &wanted);
-                // An optional chain bears what is absent, and only a lenient one what has no fields at all.
-                let bearable = !optional || lenient || matches!(from.get(), Value::Map(_) | Value::List(_));
-                if bearable { Ok(Err(halt)) } else { Err(halt) }
-            }
+            Ok(Some(found)) => Ok(Some(found)),
+            Ok(None) if bears.absence_in(from.get()) => Ok(None),
+            Ok(None) => Err(self.missing(qualifier, from.get(), wanted)),
             Err(halt) => Err(self.place(qualifier.id, halt)),
         }
     }

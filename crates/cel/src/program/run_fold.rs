@@ -1,12 +1,10 @@
-//! Folds: the loops of the standard macros, and any other.
+//! Folds that no loop stands for: whatever a macro of somebody's own makes.
 //!
-//! A loop charges what the fold that the macro makes would (COST.md, A6); the comments name the expression that is charged.
-//!
-//! Absent: recognising loops (plan_fold).
+//! Absent: loops (run_loop).
 use std::cell::OnceCell;
 
 use super::{
-    node::{Fold, Loop, LoopKind, Node, Op},
+    node::Fold,
     price,
     probe::Probe,
     run::{Accumulator, Outcome, Run, Scope, Val, go_type, merge},
@@ -14,23 +12,8 @@ use super::{
 use crate::{
     ast::NodeId,
     eval::{ErrorKind, Halt},
-    value::{Key, List, Map, MapBuilder, Value},
+    value::{List, Map, Value},
 };
-
-/// Whether the rounds go on.
-enum Round {
-    Next,
-    Stop,
-}
-
-/// What a loop gathers.
-struct Gathered {
-    list: Vec<Value>,
-    map: MapBuilder,
-    count: u64,
-    decided: bool,
-    halted: Option<Halt>,
-}
 
 /// A list or map under iteration.
 enum Range {
@@ -40,265 +23,7 @@ enum Range {
 
 impl<'r, P: Probe> Run<'r, '_, P> {
     #[inline(never)]
-    pub(super) fn run_loop<'s>(&mut self, id: NodeId, l: &'s Loop, scope: &'s Scope<'s>) -> Outcome<'s>
-    where
-        'r: 's,
-    {
-        let range = self.eval(&l.range, scope)?;
-        let mut gathered =
-            Gathered { list: vec![], map: MapBuilder::default(), count: 0, decided: false, halted: None };
-        match range.get() {
-            Value::List(list) if !l.two => {
-                for value in list {
-                    let inner =
-                        Scope { outer: Some(scope), first: Some(value), second: None, accumulator: Accumulator::None };
-                    if let Round::Stop = self.round(id, l, &mut gathered, &inner)? {
-                        break;
-                    }
-                }
-            }
-            Value::List(list) => {
-                for (index, value) in list.iter().enumerate() {
-                    let index = Value::Int(i64::try_from(index).unwrap_or(i64::MAX));
-                    if let Round::Stop = self.round(id, l, &mut gathered, &pair(scope, &index, Some(value)))? {
-                        break;
-                    }
-                }
-            }
-            Value::Map(map) => {
-                for (key, value) in map.iter() {
-                    let second = l.two.then_some(value);
-                    if let Round::Stop = self.round(id, l, &mut gathered, &pair(scope, &key.into(), second))? {
-                        break;
-                    }
-                }
-            }
-            other => return Err(self.no_range(l.range.id, l.two, other)),
-        }
-        self.finish(l, gathered)
-    }
-
-    fn finish<'s>(&mut self, l: &Loop, gathered: Gathered) -> Outcome<'s> {
-        // `@result`, or `@result == 1`
-        self.context.charge(if matches!(l.kind, LoopKind::One) { 2 } else { 1 })?;
-        let value = match l.kind {
-            LoopKind::Quantify { decisive } if gathered.decided => return Ok(decisive.into()),
-            LoopKind::Quantify { decisive } => Value::Bool(!decisive),
-            LoopKind::One => Value::Bool(gathered.count == 1),
-            LoopKind::List { .. } => gathered.list.into(),
-            LoopKind::Map { .. } | LoopKind::Entries { .. } => Value::Map(gathered.map.build()),
-        };
-        match gathered.halted {
-            None => Ok(Val::Own(value)),
-            Some(halt) => Err(halt),
-        }
-    }
-
-    fn round<'s>(
-        &mut self,
-        id: NodeId,
-        l: &'s Loop,
-        gathered: &mut Gathered,
-        scope: &'s Scope<'s>,
-    ) -> Result<Round, Halt>
-    where
-        'r: 's,
-    {
-        self.context.spend(price::ROUND_WORK)?;
-        match (&l.kind, &l.predicate) {
-            (LoopKind::Quantify { decisive }, Some(predicate)) => {
-                return self.quantify(predicate, *decisive, gathered, scope);
-            }
-            (_, Some(predicate)) if !self.predicate(predicate, gathered, scope)? => return Ok(Round::Next),
-            _ => {}
-        }
-        match &l.kind {
-            LoopKind::List { element } => self.append(element, gathered, scope)?,
-            LoopKind::One => {
-                // `@result + 1`
-                self.context.charge(2)?;
-                gathered.count += 1;
-            }
-            LoopKind::Map { key, value } => self.insert(id, key, value, gathered, scope)?,
-            LoopKind::Entries { map } => self.insert_all(id, map, gathered, scope)?,
-            LoopKind::Quantify { .. } => {}
-        }
-        Ok(Round::Next)
-    }
-
-    /// `@not_strictly_false(@result)` or `@not_strictly_false(!@result)`, then `@result && p` or `@result || p`.
-    fn quantify<'s>(
-        &mut self,
-        predicate: &'s Node,
-        decisive: bool,
-        gathered: &mut Gathered,
-        scope: &'s Scope<'s>,
-    ) -> Result<Round, Halt>
-    where
-        'r: 's,
-    {
-        self.context.charge(if decisive { 3 } else { 2 })?;
-        if gathered.decided {
-            return Ok(Round::Stop);
-        }
-        self.context.charge(1)?;
-        if let Some(truth) = self.truth(predicate, scope) {
-            gathered.decided = truth == decisive;
-            return Ok(Round::Next);
-        }
-        match self.eval(predicate, scope) {
-            Ok(value) => match *value.get() {
-                Value::Bool(b) => {
-                    self.probe.decided(predicate.id, b);
-                    gathered.decided = b == decisive;
-                }
-                _ => merge(&mut gathered.halted, self.place(predicate.id, Halt::no_such_overload())),
-            },
-            Err(halt) if halt.is_fatal() => return Err(halt),
-            Err(halt) => merge(&mut gathered.halted, halt),
-        }
-        Ok(Round::Next)
-    }
-
-    /// The `p` of `p ? ... : @result`. Where it fails the accumulator becomes that error; unknowns stay.
-    fn predicate<'s>(
-        &mut self,
-        predicate: &'s Node,
-        gathered: &mut Gathered,
-        scope: &'s Scope<'s>,
-    ) -> Result<bool, Halt>
-    where
-        'r: 's,
-    {
-        if let Some(truth) = self.truth(predicate, scope) {
-            return Ok(truth);
-        }
-        let halt = match self.eval(predicate, scope) {
-            Ok(value) => match *value.get() {
-                Value::Bool(b) => {
-                    self.probe.decided(predicate.id, b);
-                    return Ok(b);
-                }
-                _ => self.place(predicate.id, Halt::no_such_overload()),
-            },
-            Err(halt) if halt.is_fatal() => return Err(halt),
-            Err(halt) => halt,
-        };
-        match (&gathered.halted, &halt) {
-            (Some(Halt::Error(_)), Halt::Error(_)) => gathered.halted = Some(halt),
-            _ => merge(&mut gathered.halted, halt),
-        }
-        Ok(false)
-    }
-
-    /// `@result + [f]`
-    fn append<'s>(&mut self, element: &'s Node, gathered: &mut Gathered, scope: &'s Scope<'s>) -> Result<(), Halt>
-    where
-        'r: 's,
-    {
-        self.context.charge(1)?;
-        let value = self.eval(element, scope);
-        let list = if matches!(element.op, Op::Const(_)) { 0 } else { price::LIST };
-        match value {
-            Err(halt) if halt.is_fatal() => return Err(halt),
-            Err(halt) => merge(&mut gathered.halted, halt),
-            Ok(value) if gathered.halted.is_none() => {
-                self.context.charge(list + 1)?;
-                gathered.list.push(value.own());
-                return Ok(());
-            }
-            Ok(_) => {}
-        }
-        self.context.charge(list + 1)
-    }
-
-    /// `cel.@mapInsert(@result, k, f)`: three arguments, so that evaluation stops at the first that fails.
-    fn insert<'s>(
-        &mut self,
-        id: NodeId,
-        key: &'s Node,
-        value: &'s Node,
-        gathered: &mut Gathered,
-        scope: &'s Scope<'s>,
-    ) -> Result<(), Halt>
-    where
-        'r: 's,
-    {
-        self.context.charge(1)?;
-        if matches!(gathered.halted, Some(Halt::Error(_))) {
-            return Ok(());
-        }
-        let key = match self.eval(key, scope) {
-            Ok(key) => key,
-            Err(halt) if halt.is_fatal() => return Err(halt),
-            Err(halt) => {
-                merge(&mut gathered.halted, halt);
-                return Ok(());
-            }
-        };
-        let value = self.eval(value, scope);
-        if let Err(halt) = &value
-            && halt.is_fatal()
-        {
-            return value.map(drop);
-        }
-        self.context.charge(1)?;
-        match (value, Key::from_value(key.get())) {
-            (Err(halt), _) => merge(&mut gathered.halted, halt),
-            (Ok(_), None) => merge(&mut gathered.halted, self.place(id, Halt::no_such_overload())),
-            (Ok(value), Some(key)) => self.insert_new(id, key, value.own(), gathered),
-        }
-        Ok(())
-    }
-
-    /// `cel.@mapInsert(@result, m)`
-    fn insert_all<'s>(
-        &mut self,
-        id: NodeId,
-        map: &'s Node,
-        gathered: &mut Gathered,
-        scope: &'s Scope<'s>,
-    ) -> Result<(), Halt>
-    where
-        'r: 's,
-    {
-        self.context.charge(1)?;
-        let map = self.eval(map, scope);
-        if let Err(halt) = &map
-            && halt.is_fatal()
-        {
-            return map.map(drop);
-        }
-        self.context.charge(1)?;
-        match map {
-            Err(halt) => merge(&mut gathered.halted, halt),
-            Ok(map) => match map.get() {
-                Value::Map(map) => {
-                    for (key, value) in map.iter() {
-                        self.context.spend(price::ROUND_WORK + size_of::<(Key, Value)>() as u64)?;
-                        self.insert_new(id, key.clone(), value.clone(), gathered);
-                    }
-                }
-                _ => merge(&mut gathered.halted, self.place(id, Halt::no_such_overload())),
-            },
-        }
-        Ok(())
-    }
-
-    fn insert_new(&mut self, id: NodeId, key: Key, value: Value, gathered: &mut Gathered) {
-        if gathered.halted.is_some() {
-            return;
-        }
-        if gathered.map.contains(&key) {
-            let message = format!("insert failed: key {key} already exists");
-            merge(&mut gathered.halted, self.fail(id, ErrorKind::InvalidArgument, message));
-            return;
-        }
-        gathered.map.insert(key, value);
-    }
-
-    #[inline(never)]
-    pub(super) fn fold<'s>(&mut self, _id: NodeId, fold: &'s Fold, scope: &'s Scope<'s>) -> Outcome<'s>
+    pub(super) fn fold<'s>(&mut self, fold: &'s Fold, scope: &'s Scope<'s>) -> Outcome<'s>
     where
         'r: 's,
     {
@@ -339,7 +64,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     #[cold]
-    fn no_range(&self, id: NodeId, two: bool, range: &Value) -> Halt {
+    pub(super) fn no_range(&self, id: NodeId, two: bool, range: &Value) -> Halt {
         let message = if two {
             format!("unsupported comprehension range type: {}", go_type(range))
         } else {
@@ -347,10 +72,6 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         };
         self.fail(id, ErrorKind::NoSuchOverload, message)
     }
-}
-
-fn pair<'s>(outer: &'s Scope<'s>, first: &'s Value, second: Option<&'s Value>) -> Scope<'s> {
-    Scope { outer: Some(outer), first: Some(first), second, accumulator: Accumulator::None }
 }
 
 /// A step that failed does not forget what the accumulator already waits for.

@@ -56,9 +56,36 @@ fn plan(text: &str) -> Program {
     env.program_unchecked(ast).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
+/// Evaluates, with and without a recorder, which must not matter, and compares what it hears with what it could.
 #[track_caller]
 fn run(text: &str) -> Result<Value, Halt> {
-    plan(text).evaluate(&Variables::new(), Options::default()).result
+    let program = plan(text);
+    let evaluation = program.evaluate(&Variables::new(), Options::default());
+    let mut heard = Heard::default();
+    let options = Options { recorder: Some(&mut heard), ..Options::default() };
+    let recorded = program.evaluate(&Variables::new(), options);
+    assert_eq!((&evaluation.result, evaluation.cost), (&recorded.result, recorded.cost), "{text}");
+    let points = program.points();
+    assert!(heard.evaluated.iter().all(|node| points.evaluated.contains(node)), "{text}");
+    assert!(heard.decided.iter().all(|node| points.decided.contains(node)), "{text}");
+    evaluation.result
+}
+
+#[derive(Default)]
+struct Heard {
+    evaluated: Vec<NodeId>,
+    decided: Vec<NodeId>,
+}
+
+impl Recorder for Heard {
+    fn evaluated(&mut self, node: NodeId) {
+        if !self.evaluated.contains(&node) {
+            self.evaluated.push(node);
+        }
+    }
+    fn decided(&mut self, node: NodeId, _outcome: bool) {
+        self.decided.push(node);
+    }
 }
 
 #[track_caller]
@@ -129,6 +156,24 @@ fn macros() {
     check("l.map(i, cel.bind(t, i + x, l.map(j, t + j)))", "[[9, 10, 11], [10, 11, 12], [11, 12, 13]]");
     check("5.map(i, i)", "error: got 'types.Int', expected iterable type");
     check("m.?a.optMap(a, a.b + 1)", "optional.of(2)");
+}
+
+/// The receiver of `optMap` is evaluated once and paid for twice, as where it is evaluated twice.
+#[test]
+fn chains_of_opt_map_are_planned_and_evaluated_once_a_link() {
+    check("l.map(i, optional.of(i).optMap(v, v + 1).optMap(v, v * i).value())", "[2, 6, 12]");
+    check("optional.of(5).optMap(v, l.map(i, v + i)).optMap(v, v[0]).value()", "6");
+    check("optional.none().optMap(v, v).optMap(v, v)", "optional.none()");
+    let cost = |links: usize| {
+        let program = plan(&format!("optional.of(x){}", ".optMap(v, v)".repeat(links)));
+        let evaluation = program.evaluate(&Variables::new(), Options::default());
+        (evaluation.result.is_ok(), evaluation.cost)
+    };
+    assert_eq!(cost(0), (true, 2));
+    // t + 1, t + 1, v, 1 for each link.
+    assert_eq!(cost(1), (true, 2 * 2 + 4));
+    assert_eq!(cost(2), (true, 2 * 8 + 4));
+    assert!(!cost(200).0, "the budget does not hold 2^200");
 }
 
 #[test]
@@ -217,7 +262,7 @@ fn the_deepest_expressions_fit_the_stack() {
     deepest(|n| format!("{}x{}", "size(".repeat(n), ")".repeat(n)));
     deepest(|n| format!("x{}", ".size()".repeat(n)));
     deepest(|n| format!("m{}", ".a".repeat(n)));
-    deepest(|n| format!("m.?a{}", ".optMap(a, a)".repeat(n.min(10))));
+    deepest(|n| format!("m.?a{}", ".optMap(a, a)".repeat(n)));
     deepest(|n| format!("{}x{}", "cel.bind(t, ".repeat(n), ", t)".repeat(n)));
     deepest(|n| format!("{}x{}", "optional.of(x).optMap(a, ".repeat(n), ")".repeat(n)));
     deepest(|n| format!("{}x{}", "[x].map(a, x > 0, ".repeat(n), ")".repeat(n)));
@@ -273,4 +318,33 @@ fn a_repeated_key_of_a_literal_is_an_error_or_counts_last() {
         let got = program.evaluate(&Variables::new(), Options::default()).result.unwrap();
         assert_eq!(got.to_string(), r#"{"a": 2}"#);
     }
+}
+
+#[test]
+fn object_literals_become_maps_under_the_provider_s_keys() {
+    struct Provider;
+    impl crate::types::TypeProvider for Provider {
+        fn field(&self, _object: &str, name: &str) -> Option<crate::types::Field> {
+            (name == "a__dash__b").then(|| crate::types::Field { ty: Type::Int, key: "a-b".into() })
+        }
+        fn field_names(&self, _object: &str) -> Vec<Arc<str>> {
+            vec!["a__dash__b".into()]
+        }
+        fn named_type(&self, name: &str) -> Option<Type> {
+            (name == "Object.spec").then(|| Type::Object(name.into()))
+        }
+    }
+    let env = env().extend().provider(Arc::new(Provider)).build();
+    let text = "Object.spec{a__dash__b: x}";
+    let checked = env.program(&env.compile(text).unwrap()).unwrap();
+    let unchecked = env.program_unchecked(env.parse(text).unwrap()).unwrap();
+    for program in [checked, unchecked] {
+        let evaluation = program.evaluate(&Variables::new(), Options::default());
+        assert_eq!(evaluation.result.unwrap().to_string(), r#"{"a-b": 7}"#);
+        assert_eq!(evaluation.cost, 41);
+    }
+    let dotted = env.compile("Object.spec{a__dash__b: x}.a__dash__b").unwrap();
+    let program = env.program(&dotted).unwrap();
+    assert_eq!(program.evaluate(&Variables::new(), Options::default()).result, Ok(Value::Int(7)));
+    assert!(env.program_unchecked(env.parse("Object.spec{b: 1}").unwrap()).is_err());
 }

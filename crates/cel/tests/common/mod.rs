@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// The directory of shared test data, or `None` (said loudly) where there is none.
-pub fn shared(part: &str) -> Option<PathBuf> {
+pub(crate) fn shared(part: &str) -> Option<PathBuf> {
     let root = std::env::var_os("CELANDINE_SHARED")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")), PathBuf::from);
     let dir = root.join(part);
@@ -17,7 +17,7 @@ pub fn shared(part: &str) -> Option<PathBuf> {
 }
 
 /// The JSON files of a directory by their stem.
-pub fn json_files(dir: &std::path::Path) -> BTreeMap<String, serde_json::Value> {
+pub(crate) fn json_files(dir: &std::path::Path) -> BTreeMap<String, serde_json::Value> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -37,11 +37,11 @@ fn json(text: &str) -> serde_json::Value {
 }
 
 /// Runs on a thread with the 2 MiB stack that the language promises to manage with.
-pub fn on_small_stack(test: impl FnOnce() + Send + 'static) {
+pub(crate) fn on_small_stack(test: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
 }
 
-pub fn base64(text: &str) -> Vec<u8> {
+pub(crate) fn base64(text: &str) -> Vec<u8> {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut out, mut bits, mut count) = (vec![], 0u32, 0);
     for byte in text.bytes().filter(|b| *b != b'=') {

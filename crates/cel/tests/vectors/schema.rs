@@ -5,7 +5,7 @@ use cel::{
     Env, Type, Value,
     program::Options,
     types::{Field, TypeProvider},
-    value::MapBuilder,
+    value::{FieldKey, Identity, List, MapBuilder},
 };
 use serde_json::{Value as Json, json};
 
@@ -146,7 +146,15 @@ pub(crate) fn value(schema: &Json, data: &Json, root: bool) -> Option<Value> {
         ("array", Json::Array(items)) => {
             let items: Vec<Value> =
                 items.iter().map(|item| value(&schema["items"], item, true).unwrap_or(Value::Null)).collect();
-            Some(Value::List(items.into()))
+            let keys = || {
+                let names = schema["x-kubernetes-list-map-keys"].as_array().unwrap().iter();
+                names.map(|name| FieldKey::new(name.as_str().unwrap().into())).collect()
+            };
+            Some(Value::List(match schema["x-kubernetes-list-type"].as_str() {
+                Some("set") => List::with_identity(items, Arc::new(Identity::Set)),
+                Some("map") => List::with_identity(items, Arc::new(Identity::Map(keys()))),
+                _ => items.into(),
+            }))
         }
         ("object", Json::Object(object)) if schema["additionalProperties"].is_object() => {
             let mut map = MapBuilder::default();

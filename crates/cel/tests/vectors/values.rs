@@ -34,7 +34,12 @@ pub(crate) fn type_text(ty: &Type) -> String {
         Type::List(t) => format!("list({})", type_text(t)),
         Type::Map(kv) => format!("map({}, {})", type_text(&kv.0), type_text(&kv.1)),
         Type::Optional(t) => format!("optional_type({})", type_text(t)),
-        Type::Type(t) => format!("type({})", type_text(t)),
+        Type::Type(t) => match &**t {
+            // As the names that stand for them are typed.
+            Type::Type(inner) if **inner == Type::Dyn => "type(type)".to_string(),
+            Type::Optional(inner) if **inner == Type::Dyn => "type(optional_type)".to_string(),
+            t => format!("type({})", type_text(t)),
+        },
         other => other.to_string(),
     }
 }

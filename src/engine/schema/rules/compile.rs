@@ -67,7 +67,13 @@ impl Compiler<'_> {
         }
         let mut registry = Registry::builder(Dialect::Rules);
         let ty = registry.add("selfType", &Arc::new(schema.clone()));
-        let base = self.env.extend().provider(registry.build()).variable("self", ty.clone());
+        let base = self
+            .env
+            .extend()
+            .homogeneous_aggregates(true)
+            .lenient(true)
+            .provider(registry.build())
+            .variable("self", ty.clone());
         let plain = base.clone().variable("oldSelf", ty.clone()).build();
         let optional = base.variable("oldSelf", Type::optional(ty)).build();
         let rules = schema.rules.iter().enumerate();

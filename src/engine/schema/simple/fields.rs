@@ -1,7 +1,7 @@
 //! Fields and types.
 //!
 //! Absent: markers.
-use std::{cell::RefCell, collections::HashMap, ops::Range, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, ops::Range, sync::Arc};
 
 use cel::{
     Value,
@@ -16,7 +16,7 @@ use crate::engine::schema::{Structural, structural::SchemaType};
 
 /// Reads fields with the custom types at hand.
 pub(super) struct Reader<'a> {
-    pub(super) types: &'a HashMap<&'a str, &'a Value>,
+    pub(super) types: &'a BTreeMap<&'a str, &'a Value>,
     /// Of `types`.
     pub(super) path: FieldPath,
     /// Fields read so far, those of types counted at each use.

@@ -13,7 +13,7 @@ use crate::{
     library::{
         Cost, Function, Implementation, Library,
         build::{function, invalid, method, no_overload_of, priced},
-        cost,
+        cost::{self, Price},
     },
     types::Type,
     value::{Key, Map, MapBuilder, Opaque, Value},
@@ -101,8 +101,8 @@ pub(crate) fn library() -> Library {
 
 fn steps() -> Vec<Function> {
     use Type::String;
-    let step = |name: &str, id, from: &str, to: &str, code: Implementation, doc| {
-        function(name, vec![method(id, vec![Type::opaque(from), String], Type::opaque(to), code, doc, "")])
+    let step = |name: &str, id, from: &str, to: &str, code: Implementation, doc, example| {
+        function(name, vec![method(id, vec![Type::opaque(from), String], Type::opaque(to), code, doc, example)])
     };
     vec![
         step(
@@ -112,6 +112,7 @@ fn steps() -> Vec<Function> {
             PATH,
             |_, args| path(args),
             "Asks about a URL path that is no resource.",
+            "authorizer.path('/healthz').check('get').allowed()",
         ),
         step(
             "group",
@@ -120,6 +121,7 @@ fn steps() -> Vec<Function> {
             GROUP,
             |_, args| said("group", AUTHORIZER, GROUP, args),
             "Asks about an API group.",
+            "authorizer.group('apps').resource('deployments').check('list').allowed()",
         ),
         function(
             "serviceAccount",
@@ -129,7 +131,7 @@ fn steps() -> Vec<Function> {
                 authorizer_type(),
                 service_account,
                 "Asks for a service account, by namespace and name.",
-                "",
+                "authorizer.serviceAccount('prod', 'bot').path('/').check('get').allowed()",
             )],
         ),
         step(
@@ -139,6 +141,7 @@ fn steps() -> Vec<Function> {
             RESOURCE,
             |_, args| resource(args),
             "Asks about a resource: `pods`.",
+            "authorizer.group('').resource('pods').check('list').allowed()",
         ),
         step(
             "subresource",
@@ -147,6 +150,7 @@ fn steps() -> Vec<Function> {
             RESOURCE,
             |_, args| said("subresource", RESOURCE, RESOURCE, args),
             "Asks about a subresource: `status`.",
+            "authorizer.group('').resource('pods').subresource('status').check('get').allowed()",
         ),
         step(
             "namespace",
@@ -155,6 +159,7 @@ fn steps() -> Vec<Function> {
             RESOURCE,
             |_, args| said("namespace", RESOURCE, RESOURCE, args),
             "Asks in a namespace.",
+            "authorizer.group('').resource('pods').namespace('prod').check('list').allowed()",
         ),
         step(
             "name",
@@ -163,21 +168,25 @@ fn steps() -> Vec<Function> {
             RESOURCE,
             |_, args| said("name", RESOURCE, RESOURCE, args),
             "Asks about one object.",
+            "authorizer.group('').resource('pods').name('web').check('get').allowed()",
         ),
     ]
 }
 
 fn selectors() -> Vec<Function> {
     // Reading a selector and then asking about each of its requirements.
-    let price = Cost::Args(|args| {
-        let size = cost::size(args.get(1));
-        10 + cost::tenth(size) + size.div_ceil(2) * 50
-    });
-    let of = |name: &str, id, code: Implementation, doc| {
+    let price = Price::new(
+        Cost::Args(|args| {
+            let size = cost::size(args.get(1));
+            10 + cost::tenth(size) + size.div_ceil(2) * 50
+        }),
+        "10 and some 25 for each character of the selector",
+    );
+    let of = |name: &str, id, code: Implementation, doc, example| {
         priced(
             name,
             price,
-            vec![method(id, vec![Type::opaque(RESOURCE), Type::String], Type::opaque(RESOURCE), code, doc, "")],
+            vec![method(id, vec![Type::opaque(RESOURCE), Type::String], Type::opaque(RESOURCE), code, doc, example)],
         )
     };
     vec![
@@ -186,25 +195,27 @@ fn selectors() -> Vec<Function> {
             "authorizer_fieldselector",
             |_, args| said("fieldSelector", RESOURCE, RESOURCE, args),
             "Asks about the objects that a field selector selects.",
+            "authorizer.group('').resource('pods').fieldSelector('spec.nodeName=n').check('list').allowed()",
         ),
         of(
             "labelSelector",
             "authorizer_labelselector",
             |_, args| said("labelSelector", RESOURCE, RESOURCE, args),
             "Asks about the objects that a label selector selects.",
+            "authorizer.group('').resource('pods').labelSelector('app=web').check('list').allowed()",
         ),
     ]
 }
 
 fn decisions() -> Vec<Function> {
     use Type::{Bool, String};
-    let of = |name: &str, id, result, code: Implementation, doc| {
-        function(name, vec![method(id, vec![Type::opaque(DECISION)], result, code, doc, "")])
+    let of = |name: &str, id, result, code: Implementation, doc, example| {
+        function(name, vec![method(id, vec![Type::opaque(DECISION)], result, code, doc, example)])
     };
     vec![
         priced(
             "check",
-            Cost::Fixed(350_000),
+            Price::new(Cost::Fixed(350_000), "350,000"),
             vec![
                 method(
                     "pathcheck_check",
@@ -212,7 +223,7 @@ fn decisions() -> Vec<Function> {
                     Type::opaque(DECISION),
                     check,
                     "Decides about a verb.",
-                    "",
+                    "authorizer.path('/').check('get').allowed()",
                 ),
                 method(
                     "resourcecheck_check",
@@ -220,7 +231,7 @@ fn decisions() -> Vec<Function> {
                     Type::opaque(DECISION),
                     check,
                     "Decides about a verb.",
-                    "",
+                    "authorizer.group('').resource('pods').check('get').allowed()",
                 ),
             ],
         ),
@@ -230,6 +241,7 @@ fn decisions() -> Vec<Function> {
             Bool,
             |_, args| Ok(Value::Bool(text(args, "errored", "error")?.is_some_and(|e| !e.is_empty()))),
             "Whether deciding failed.",
+            "!authorizer.path('/').check('get').errored()",
         ),
         of(
             "error",
@@ -237,14 +249,23 @@ fn decisions() -> Vec<Function> {
             String,
             |_, args| Ok(text(args, "error", "error")?.unwrap_or_default().into()),
             "Why deciding failed, or the empty text.",
+            "authorizer.path('/').check('get').error() == ''",
         ),
-        of("allowed", "decision_allowed", Bool, allowed, "Whether it is allowed."),
+        of(
+            "allowed",
+            "decision_allowed",
+            Bool,
+            allowed,
+            "Whether it is allowed.",
+            "authorizer.path('/').check('get').allowed()",
+        ),
         of(
             "reason",
             "decision_reason",
             String,
             |_, args| Ok(text(args, "reason", "reason")?.unwrap_or_default().into()),
             "Why it is allowed or not.",
+            "authorizer.path('/').check('get').reason() == ''",
         ),
     ]
 }

@@ -13,7 +13,7 @@ use crate::{
     library::{
         Cost, Function, Implementation, Library,
         build::{function, global, method, no_overload_of, priced},
-        cost,
+        cost::{self, Price},
     },
     types::Type,
     value::{Opaque, Value},
@@ -25,10 +25,13 @@ const NAME: &str = "kubernetes.NamedFormat";
 pub(crate) fn library() -> Library {
     let ty = || Type::opaque(NAME);
     let texts = Type::optional(Type::list(Type::String));
-    let price = Cost::Args(|args| match args.first().and_then(of) {
-        Some(format) => cost::matching(cost::size(args.get(1)), format.length),
-        None => 1,
-    });
+    let price = Price::new(
+        Cost::Args(|args| match args.first().and_then(of) {
+            Some(format) => cost::matching(cost::size(args.get(1)), format.length),
+            None => 1,
+        }),
+        "a tenth of the text's size times a quarter of the length of the format's pattern",
+    );
     let mut functions: Vec<Function> = getters();
     functions.push(function(
         "format.named",

@@ -7,7 +7,8 @@ use crate::{
     eval::{Context, Halt},
     library::{
         Cost, Function, Library, Overload,
-        build::{function, invalid, method, no_overload, no_overload_of, priced},
+        build::{at, function, invalid, method, no_overload, no_overload_of, priced},
+        cost::Price,
         lists::has_order,
         operators::sum as plus,
     },
@@ -16,7 +17,10 @@ use crate::{
 };
 
 /// What walking through a value costs: a tenth of texts, 1 for the rest, summed over what containers hold.
-pub(crate) const TRAVERSAL: Cost = Cost::Args(|args| args.first().map_or(1, |value| traversal(value, DEEPEST)));
+pub(crate) const TRAVERSAL: Price = Price::new(
+    Cost::Args(|args| args.first().map_or(1, |value| traversal(value, DEEPEST))),
+    "a tenth of the bytes of texts and 1 for each other value in the list",
+);
 
 /// Levels that the price looks into; what is below counts 1 (no value of an expression nests so deep).
 const DEEPEST: usize = crate::limits::MAX_VALUE_DEPTH;
@@ -156,7 +160,7 @@ fn sums() -> Function {
             "[duration('1s'), duration('1m')].sum() == duration('61s')",
         ),
     ];
-    function("sum", overloads.into_iter().map(|o| Overload { cost: TRAVERSAL, ..o }).collect())
+    function("sum", overloads.into_iter().map(|o| at(TRAVERSAL, o)).collect())
 }
 
 fn is_sorted(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

@@ -10,7 +10,8 @@ use crate::{
     library::{
         Cost, Library, Overload, Specialize,
         build::{invalid, method, no_overload, priced},
-        cost, regex,
+        cost::{self, Price},
+        regex,
     },
     types::Type,
     value::Value,
@@ -18,7 +19,10 @@ use crate::{
 
 /// The library.
 pub(crate) fn library() -> Library {
-    let price = Cost::Args(|args| cost::matching(cost::size(args.first()), cost::size(args.get(1))));
+    let price = Price::new(
+        Cost::Args(|args| cost::matching(cost::size(args.first()), cost::size(args.get(1)))),
+        "a tenth of the text's size times a quarter of the pattern's",
+    );
     let texts = || Type::list(Type::String);
     let two = || vec![Type::String, Type::String];
     let three = || vec![Type::String, Type::String, Type::Int];

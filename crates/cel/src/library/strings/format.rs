@@ -213,7 +213,8 @@ impl Printer<'_, '_> {
         match self.version {
             Version::Newer if !x.is_finite() => Some(plain(x)),
             Version::Newer => Some(number::scientific(x, Some(precision.unwrap_or(6)))),
-            Version::Older => Some(english_scientific(x, precision.filter(|p| *p > 0).unwrap_or(6))),
+            // Upstream does not look at the precision here.
+            Version::Older => Some(english_scientific(x, 6)),
         }
     }
 
@@ -345,7 +346,7 @@ fn english(x: f64, precision: usize) -> String {
     }
     let text = format!("{:.precision$}", x.abs());
     let (whole, fraction) = text.split_once('.').map_or((&*text, None), |(whole, fraction)| (whole, Some(fraction)));
-    let mut grouped = if x.is_sign_negative() { "-".to_string() } else { String::new() };
+    let mut grouped = if x < 0.0 { "-".to_string() } else { String::new() };
     for (i, digit) in whole.chars().enumerate() {
         if i > 0 && (whole.len() - i) % 3 == 0 {
             grouped.push(',');

@@ -1,0 +1,58 @@
+//! Every function's example is true, and every function is documented.
+use std::collections::BTreeSet;
+
+use cel::{
+    Env, Value,
+    eval::{Halt, Host},
+    library,
+    program::Options,
+};
+
+/// Allows whatever is asked.
+struct Anything;
+
+impl Host for Anything {
+    fn ask(&mut self, _: &Value) -> Result<Value, Halt> {
+        Ok(library::decision(true, "", ""))
+    }
+}
+
+#[test]
+fn examples_are_true() {
+    let env = library::all()
+        .into_iter()
+        .fold(Env::builder(), cel::EnvBuilder::library)
+        .variable("authorizer", library::authorizer_type())
+        .build();
+    let variables = [Some(library::authorizer())];
+    let mut failures = vec![];
+    for entry in library::reference(&library::all()) {
+        if entry.example.is_empty() {
+            continue;
+        }
+        let outcome = env.compile(entry.example).and_then(|checked| env.program(&checked)).map(|program| {
+            let options = Options { budget: 1_000_000, host: Some(&mut Anything), recorder: None };
+            program.evaluate(variables.as_slice(), options).result
+        });
+        if !matches!(outcome, Ok(Ok(Value::Bool(true)))) {
+            failures.push(format!("{} {}: {outcome:?}", entry.overload, entry.example));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn functions_are_documented_once() {
+    let mut ids = BTreeSet::new();
+    for entry in library::reference(&library::all()) {
+        assert!(ids.insert(entry.overload), "`{}` is there twice", entry.overload);
+        assert!(entry.doc.ends_with('.'), "`{}` has no sentence: {:?}", entry.overload, entry.doc);
+        assert!(!entry.cost.is_empty(), "`{}` has no price in words", entry.overload);
+        assert!(
+            !entry.example.is_empty() || entry.doc.starts_with("Always an error"),
+            "`{}` has no example",
+            entry.overload
+        );
+    }
+    assert!(ids.len() > 250, "only {} overloads", ids.len());
+}
