@@ -263,3 +263,52 @@ impl EnvBuilder {
         Env(Arc::new(self.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library;
+
+    fn libraries() -> Vec<Library> {
+        let mut all = library::kubernetes();
+        all.extend([
+            library::jsonpatch(),
+            library::math(),
+            library::network(),
+            library::encoders(),
+            library::bindings(),
+            library::blocks(),
+        ]);
+        all
+    }
+
+    #[test]
+    fn extending_shares_libraries_and_keeps_slots() {
+        let base = Env::standard().variable("a", Type::Int).build();
+        let extended = base.extend().variable("b", Type::String).variable("a", Type::Bool).build();
+        assert!(Arc::ptr_eq(&base.0.tables, &extended.0.tables));
+        assert_eq!((extended.slot("a"), extended.slot("b")), (Some(0), Some(1)));
+        assert_eq!((base.variable("a"), extended.variable("a")), (Some(&Type::Int), Some(&Type::Bool)));
+        assert_eq!(base.slot("b"), None);
+    }
+
+    /// An id that two functions claim would leave one of them without its overload.
+    #[test]
+    fn no_overload_is_lost_or_doubled() {
+        let env = libraries().into_iter().fold(Env::builder(), EnvBuilder::library).build();
+        for function in libraries().into_iter().flat_map(|library| library.functions) {
+            for overload in &function.overloads {
+                let (owner, found) = env.function_and_overload(overload.id).unwrap();
+                assert_eq!(owner.name, function.name, "{}", overload.id);
+                assert_eq!((&found.params, found.member), (&overload.params, overload.member), "{}", overload.id);
+            }
+        }
+        for function in env.functions() {
+            let mut signatures: Vec<_> = function.overloads.iter().map(|o| (o.member, format!("{:?}", o.params))).collect();
+            signatures.sort();
+            let all = signatures.len();
+            signatures.dedup();
+            assert_eq!(signatures.len(), all, "{} has two overloads of one signature", function.name);
+        }
+    }
+}
