@@ -26,6 +26,7 @@ mod operators;
 mod optional;
 mod reference;
 pub(crate) mod regex;
+mod regex_functions;
 mod sets;
 pub(crate) mod standard;
 mod strings;
@@ -47,6 +48,11 @@ pub fn kubernetes() -> Vec<Library> {
 /// `jsonpatch.escapeKey`, where expressions make JSON patches.
 pub fn jsonpatch() -> Library {
     kubernetes::jsonpatch::library()
+}
+
+/// cel-go's pattern functions: `regex.replace`, `regex.extract`, `regex.extractAll`.
+pub fn regex() -> Library {
+    regex_functions::library()
 }
 
 /// `optional.of(x)` and its kin.

@@ -109,7 +109,7 @@ impl Environments {
             .into_iter()
             .fold(Env::builder().lenient(true).homogeneous_aggregates(true), cel::EnvBuilder::library)
             .build();
-        let extended = [library::math(), library::encoders(), library::bindings()]
+        let extended = [library::math(), library::encoders(), library::bindings(), library::regex()]
             .into_iter()
             .fold(kubernetes.extend(), cel::EnvBuilder::library)
             .build();
@@ -123,6 +123,7 @@ impl Environments {
             library::sets(),
             library::comprehensions(),
             library::bindings(),
+            library::regex(),
         ]
         .into_iter()
         .fold(Env::builder().lenient(true), cel::EnvBuilder::library)

@@ -48,6 +48,16 @@ pub(crate) fn inner_size(value: Option<&Value>) -> u64 {
     size(value)
 }
 
+/// The lesser of two sizes, counting no more characters than the shorter text has.
+pub(crate) fn smaller_size(a: Option<&Value>, b: Option<&Value>) -> u64 {
+    let (Some(Value::String(a)), Some(Value::String(b))) = (a, b) else { return inner_size(a).min(inner_size(b)) };
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let count = short.chars().count();
+    // A character has at most 4 bytes.
+    let other = if long.len() / 4 >= count { count } else { long.chars().count() };
+    count.min(other) as u64
+}
+
 /// `ceil(x * 0.1)`: one traversal of a string.
 pub(crate) fn tenth(x: u64) -> u64 {
     // What `ceil` does, but without the call that it is where there is no instruction for it.
@@ -91,7 +101,7 @@ pub(crate) const RESULT_TWICE: Price =
     Price::new(Cost::Result(|_, result| fifth(size(result))), "a fifth of the result's size");
 /// The shorter of two.
 pub(crate) const SHORTER: Price = Price::new(
-    Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).min(inner_size(args.get(1))))),
+    Cost::ResolvedArgs(|args| tenth(smaller_size(args.first(), args.get(1)))),
     "a tenth of the smaller operand's size",
 );
 /// Both together.

@@ -54,8 +54,9 @@ pub(crate) fn library() -> Library {
     Library { name: "encoders", functions, ..Library::default() }
 }
 
-fn decode(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn decode(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::String(text)] = args else { return Err(no_overload_of("base64.decode", args)) };
+    context.spend(text.len() as u64)?;
     // Go skips line ends anywhere.
     let clean: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
     match ENGINE.decode(&clean) {
@@ -72,9 +73,12 @@ fn place(error: DecodeError, length: usize) -> usize {
     }
 }
 
-fn encode(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn encode(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
-        [Value::Bytes(bytes)] => Ok(base64::prelude::BASE64_STANDARD.encode(bytes).into()),
+        [Value::Bytes(bytes)] => {
+            context.spend(bytes.len() as u64)?;
+            Ok(base64::prelude::BASE64_STANDARD.encode(bytes).into())
+        }
         _ => Err(no_overload_of("base64.encode", args)),
     }
 }

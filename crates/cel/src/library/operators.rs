@@ -294,7 +294,7 @@ fn equality() -> Vec<Function> {
         Cost::Args(|args| match args {
             // Upstream's rule for its own types, by the left operand.
             [Value::Opaque(_), _] => 1,
-            _ => cost::tenth(cost::inner_size(args.first()).min(cost::inner_size(args.get(1)))),
+            _ => cost::tenth(cost::smaller_size(args.first(), args.get(1))),
         }),
         "a tenth of the smaller operand's size; 1 for values of libraries",
     );

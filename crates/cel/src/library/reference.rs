@@ -61,6 +61,7 @@ pub fn all() -> Vec<Library> {
         library::sets(),
         library::comprehensions(),
         library::bindings(),
+        library::regex(),
         library::jsonpatch(),
     ];
     let known: Vec<&str> = libraries.iter().map(|library| library.name).collect();

@@ -80,13 +80,21 @@ fn size() -> Function {
     )
 }
 
-fn size_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn size_of(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    if let [Value::String(text)] = args {
+        context.spend(work(text))?;
+    }
     match args {
         [value @ (Value::Bytes(_) | Value::List(_) | Value::Map(_) | Value::String(_))] => {
             Ok(Value::Int(i64::try_from(cost::size(Some(value))).unwrap_or(i64::MAX)))
         }
         _ => Err(Halt::error(crate::eval::ErrorKind::NoSuchOverload, "no such overload: size")),
     }
+}
+
+/// Work of walking over a text once, where the price does not say it.
+pub(crate) fn work(text: &str) -> u64 {
+    text.len() as u64 / 8
 }
 
 fn strings() -> Vec<Function> {
@@ -182,9 +190,12 @@ fn starts_with(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     }
 }
 
-fn matches(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn matches(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
-        [Value::String(text), Value::String(pattern)] => Ok(Value::Bool(regex::compile(pattern)?.is_match(&**text))),
+        [Value::String(text), Value::String(pattern)] => {
+            context.spend(text.len() as u64)?;
+            Ok(Value::Bool(regex::compile(pattern)?.is_match(&**text)))
+        }
         _ => Err(no_overload_of("matches", args)),
     }
 }
@@ -194,8 +205,11 @@ fn matcher(overload: Overload) -> Overload {
     let specialize: Specialize = |constants| {
         let [_, Some(Value::String(pattern))] = constants else { return Ok(None) };
         let regex = regex::compile_constant(pattern)?;
-        Ok(Some(Arc::new(move |_, args| match args {
-            [Value::String(text), _] => Ok(Value::Bool(regex.is_match(&**text))),
+        Ok(Some(Arc::new(move |context, args| match args {
+            [Value::String(text), _] => {
+                context.spend(text.len() as u64)?;
+                Ok(Value::Bool(regex.is_match(&**text)))
+            }
             _ => Err(no_overload_of("matches", args)),
         })))
     };

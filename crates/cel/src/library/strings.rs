@@ -17,6 +17,7 @@ use crate::{
         conversions::text_of,
         cost,
         kubernetes::lists::TRAVERSAL,
+        standard::work,
     },
     types::Type,
     value::Value,
@@ -281,8 +282,9 @@ fn length_of(text: &str) -> i64 {
     position_of(text, text.len())
 }
 
-fn char_at(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn char_at(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::String(text), Value::Int(position)] = args else { return Err(no_overload_of("charAt", args)) };
+    context.spend(work(text))?;
     let rest = offset_of(text, *position).and_then(|at| text.get(at..)).ok_or_else(|| out_of_range(*position))?;
     Ok(rest.chars().next().map_or_else(String::new, String::from).into())
 }

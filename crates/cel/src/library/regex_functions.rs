@@ -1,0 +1,183 @@
+//! cel-go's pattern functions: `regex.replace`, `regex.extract`, `regex.extractAll`.
+//!
+//! Absent: patterns themselves (regex), `find` and `findAll` (kubernetes::regex), `matches` (standard).
+use regex_automata::{meta::Regex, util::captures::Captures};
+
+use crate::{
+    eval::{Context, Halt},
+    library::{
+        Cost, Library,
+        build::{at, function, global, invalid, no_overload_of},
+        cost::{self, Price},
+        regex,
+    },
+    types::Type,
+    value::Value,
+};
+
+/// The library.
+pub(crate) fn library() -> Library {
+    use Type::{Int, String};
+    let replaced = Price::new(
+        Cost::Result(|args, result| matching(args).saturating_add(cost::size(result))),
+        "a tenth of the text's size times a quarter of the pattern's, and the result's size",
+    );
+    let extracted = Price::new(Cost::Args(matching), "a tenth of the text's size times a quarter of the pattern's");
+    let all = Price::new(
+        Cost::Result(|args, result| matching(args).saturating_add(10 + cost::size(result).max(1))),
+        "10, a tenth of the text's size times a quarter of the pattern's, and the elements of the result",
+    );
+    let texts = || vec![String, String];
+    let functions = vec![
+        function(
+            "regex.replace",
+            vec![
+                at(
+                    replaced,
+                    global(
+                        "regex_replace_string_string_string",
+                        vec![String, String, String],
+                        String,
+                        replace,
+                        "Each match replaced; `\\1` stands for the first group.",
+                        "regex.replace('foo bar', '(o+)', '<\\\\1>') == 'f<oo> bar'",
+                    ),
+                ),
+                at(
+                    replaced,
+                    global(
+                        "regex_replace_string_string_string_int",
+                        vec![String, String, String, Int],
+                        String,
+                        replace,
+                        "At most as many matches replaced, all if negative.",
+                        "regex.replace('aaa', 'a', 'b', 2) == 'bba'",
+                    ),
+                ),
+            ],
+        ),
+        function(
+            "regex.extract",
+            vec![at(
+                extracted,
+                global(
+                    "regex_extract_string_string",
+                    texts(),
+                    Type::optional(String),
+                    extract,
+                    "The first match, or its group if the pattern has one.",
+                    "regex.extract('id: 7', '([0-9]+)').value() == '7'",
+                ),
+            )],
+        ),
+        function(
+            "regex.extractAll",
+            vec![at(
+                all,
+                global(
+                    "regex_extractAll_string_string",
+                    texts(),
+                    Type::list(String),
+                    extract_all,
+                    "All matches, or their groups if the pattern has one.",
+                    "regex.extractAll('a1, b2', '[a-z]([0-9])') == ['1', '2']",
+                ),
+            )],
+        ),
+    ];
+    Library { name: "regex", functions, ..Library::default() }
+}
+
+fn matching(args: &[Value]) -> u64 {
+    cost::matching(cost::size(args.first()), cost::size(args.get(1)))
+}
+
+fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (text, pattern, with, limit) = match args {
+        [Value::String(text), Value::String(pattern), Value::String(with)] => (text, pattern, with, -1),
+        [Value::String(text), Value::String(pattern), Value::String(with), Value::Int(limit)] => {
+            (text, pattern, with, *limit)
+        }
+        _ => return Err(no_overload_of("regex.replace", args)),
+    };
+    let regex = regex::compile(pattern)?;
+    let template = template(with, regex.captures_len().saturating_sub(1))?;
+    let (mut out, mut end) = (String::new(), 0);
+    for captures in regex.captures_iter(&**text).take(usize::try_from(limit).unwrap_or(usize::MAX)) {
+        let Some(whole) = captures.get_match() else { continue };
+        out.push_str(text.get(end..whole.start()).unwrap_or(""));
+        let before = out.len();
+        for piece in &template {
+            match piece {
+                Piece::Char(c) => out.push(*c),
+                Piece::Group(group) => out.push_str(group_of(text, &captures, *group)),
+            }
+        }
+        // What is put in may be longer than the text that the price goes by.
+        context.spend((out.len() - before) as u64)?;
+        end = whole.end();
+    }
+    out.push_str(text.get(end..).unwrap_or(""));
+    Ok(out.into())
+}
+
+enum Piece {
+    Char(char),
+    Group(usize),
+}
+
+/// `\0` to `\9` are groups, `\\` is a backslash.
+fn template(text: &str, groups: usize) -> Result<Vec<Piece>, Halt> {
+    let mut pieces = vec![];
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            pieces.push(Piece::Char(c));
+            continue;
+        }
+        match chars.next() {
+            Some('\\') => pieces.push(Piece::Char('\\')),
+            Some(digit) if digit.is_ascii_digit() => {
+                let group = digit.to_digit(10).and_then(|d| usize::try_from(d).ok()).unwrap_or(0);
+                if group > groups {
+                    return Err(invalid(format!(
+                        "replacement string references group {group} but regex has only {groups} group(s)"
+                    )));
+                }
+                pieces.push(Piece::Group(group));
+            }
+            _ => return Err(invalid("invalid replacement string: `\\` must be followed by a digit or `\\`")),
+        }
+    }
+    Ok(pieces)
+}
+
+fn group_of<'a>(text: &'a str, captures: &Captures, group: usize) -> &'a str {
+    captures.get_group(group).and_then(|span| text.get(span.range())).unwrap_or("")
+}
+
+/// The pattern, and the group that is extracted: the only one, or the whole match.
+fn extracting(name: &str, args: &[Value]) -> Result<(std::sync::Arc<Regex>, usize), Halt> {
+    let [Value::String(_), Value::String(pattern)] = args else { return Err(no_overload_of(name, args)) };
+    let regex = regex::compile(pattern)?;
+    match regex.captures_len() {
+        0 | 1 => Ok((regex, 0)),
+        2 => Ok((regex, 1)),
+        _ => Err(invalid(format!("regular expression has more than one capturing group: {pattern:?}"))),
+    }
+}
+
+fn extract(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (regex, group) = extracting("regex.extract", args)?;
+    let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extract", args)) };
+    let found = regex.captures_iter(&**text).next();
+    let found = found.and_then(|captures| text.get(captures.get_group(group)?.range()));
+    Ok(found.map_or(Value::NONE, |part| Value::some(part.into())))
+}
+
+fn extract_all(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (regex, group) = extracting("regex.extractAll", args)?;
+    let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extractAll", args)) };
+    let part = |captures: Captures| captures.get_group(group).and_then(|span| text.get(span.range())).map(Value::from);
+    Ok(Value::List(regex.captures_iter(&**text).filter_map(part).collect::<Vec<_>>().into()))
+}
