@@ -1,6 +1,13 @@
 //! The conformance tests of the CEL specification (google/cel-spec), as JSON.
 //!
 //! `CEL_SPEC_SHOW=<file>` prints what fails in a file (`all`: in every file).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 mod common;
 
 use std::sync::Arc;

@@ -1,4 +1,11 @@
 //! Every function's example is true, and every function is documented.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 use std::collections::BTreeSet;
 
 use cel::{

@@ -1,7 +1,13 @@
 //! Hostile texts: whatever is written, parsing, checking and printing end, on a 2 MiB stack, without a panic.
 //!
 //! Absent: evaluation.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::expect_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "a test may panic"
+)]
 mod common;
 
 use cel::{Ast, Env, ast::NodeId, library};

@@ -8,6 +8,13 @@
 //! ```
 //!
 //! `UPDATE_GOLDEN=1` writes what comes out; the difference is to be reviewed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 use std::{fmt::Write, path::Path};
 
 use cel::{Env, Type, Value, eval::Halt, library, program::Options, value::MapBuilder};

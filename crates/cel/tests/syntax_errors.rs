@@ -2,7 +2,13 @@
 //! parses, and prints to what parses again; how errors are rendered.
 //!
 //! Absent: check errors and values (the vectors' own harness).
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::expect_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "a test may panic"
+)]
 mod common;
 
 use cel::{

@@ -1,6 +1,13 @@
 //! What Kubernetes answers to some 4,800 expressions (the shared vectors): check result and type, value or error, cost.
 //!
 //! `VECTORS_SHOW=<area>[:<aspect>]` prints what differs. The static estimate is not compared here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 #[path = "common/mod.rs"]
 mod common;
 #[path = "vectors/divergences.rs"]
@@ -34,6 +41,14 @@ struct Count {
 #[test]
 fn answers_as_kubernetes_does() {
     common::on_small_stack(run);
+}
+
+#[test]
+fn divergences_are_documented() {
+    let text = include_str!("../DIVERGENCES.md");
+    for (reason, _) in divergences::DIVERGENCES {
+        assert!(text.contains(reason), "DIVERGENCES.md does not say: {reason}");
+    }
 }
 
 fn run() {

@@ -1,6 +1,13 @@
 //! What the conformance suites share: where the data lies, tables of results, base64.
 //!
 //! Absent: what a suite's cases look like.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 #![allow(dead_code, reason = "each suite is a crate of its own and uses a part")]
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,4 +1,5 @@
-//! Where answers differ from upstream's on purpose: why, and the cases (`<id>:<aspect>`). Each is in the documentation.
+//! Where answers differ from upstream's on purpose: why, and the cases (`<id>:<aspect>`). Each reason is in
+//! `DIVERGENCES.md`.
 
 pub(crate) const DIVERGENCES: &[(&str, &[&str])] = &[
     (

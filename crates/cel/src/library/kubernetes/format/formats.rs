@@ -150,7 +150,9 @@ fn is_uuid(text: &str) -> bool {
 
 fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
-    !text.is_empty() && text.len() % 4 == 0 && body.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b))
+    !text.is_empty()
+        && text.len().is_multiple_of(4)
+        && body.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b))
 }
 
 fn number(text: &str, digits: usize) -> Option<i64> {
