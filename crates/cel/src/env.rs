@@ -209,7 +209,12 @@ impl EnvBuilder {
         for new in library.macros {
             tables.macros.add(new);
         }
-        tables.validators.extend(library.validators);
+        for (function, validator) in library.validators {
+            // As of overloads, the first library's stays.
+            if !tables.validators.iter().any(|(known, _)| *known == function) {
+                tables.validators.push((function, validator));
+            }
+        }
         self
     }
 
@@ -304,7 +309,8 @@ mod tests {
             }
         }
         for function in env.functions() {
-            let mut signatures: Vec<_> = function.overloads.iter().map(|o| (o.member, format!("{:?}", o.params))).collect();
+            let mut signatures: Vec<_> =
+                function.overloads.iter().map(|o| (o.member, format!("{:?}", o.params))).collect();
             signatures.sort();
             let all = signatures.len();
             signatures.dedup();
