@@ -13,7 +13,9 @@ pub mod outcome;
 pub mod plan;
 mod run;
 pub mod schema;
+mod select;
 mod template;
+pub mod url;
 
 pub use compile::compile;
 pub use evaluation::{Evaluation, Inputs, Step};

@@ -9,7 +9,7 @@ use celandine::engine::{
     compile,
     definition::{Definition, ExternalRef, Read, ReadAs, SchemaForm, Source, Validation, Variable},
     diagnostic::Place,
-    kinds::{Kind, Kinds},
+    kinds::{Kind, Kinds, NoPolicies},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -68,7 +68,7 @@ fuzz_target!(|text: &str| {
         }],
         status: Some(map("field", value())),
     };
-    let (_, diagnostics) = compile(&definition, &NoKinds);
+    let (_, diagnostics) = compile(&definition, &NoKinds, &NoPolicies);
     for diagnostic in diagnostics {
         if let Place::Within(range) = &diagnostic.place {
             assert!(text.get(range.clone()).is_some(), "{diagnostic:?} of {text:?}");

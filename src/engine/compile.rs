@@ -21,7 +21,7 @@ use crate::engine::{
     compile::{parsed::Parser, typing::Typist},
     definition::{Definition, SchemaForm},
     diagnostic::{Diagnostic, FieldPath, Place, Severity},
-    kinds::Kinds,
+    kinds::{Kinds, Policies},
     language,
     plan::Plan,
     schema::{Structural, metadata, rules, simple},
@@ -29,18 +29,23 @@ use crate::engine::{
 
 /// Compiles one version. There is a plan unless one of the diagnostics is an error. Field paths are relative to the
 /// version.
-pub fn compile(definition: &Definition, kinds: &dyn Kinds) -> (Option<Plan>, Vec<Diagnostic>) {
+pub fn compile(definition: &Definition, kinds: &dyn Kinds, policies: &dyn Policies) -> (Option<Plan>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
-    let plan = plan(definition, kinds, &mut diagnostics);
+    let plan = plan(definition, kinds, policies, &mut diagnostics);
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     (plan.filter(|_| !failed), diagnostics)
 }
 
 /// Whatever fails is reported and left out, so that everything else is still checked; the caller drops a plan with errors.
-fn plan(definition: &Definition, kinds: &dyn Kinds, diagnostics: &mut Vec<Diagnostic>) -> Option<Plan> {
+fn plan(
+    definition: &Definition,
+    kinds: &dyn Kinds,
+    policies: &dyn Policies,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Plan> {
     let schema = schema(definition, diagnostics);
     names::check(definition, diagnostics);
-    let parsed = Parser::new(diagnostics).projection(definition, kinds);
+    let parsed = Parser::new(diagnostics).projection(definition, kinds, policies);
 
     let graph = names::graph(&parsed.nodes);
     let order = match order::order(&graph) {

@@ -56,6 +56,56 @@ pub struct Source {
 pub enum Read {
     /// Objects of the workspace.
     ExternalRef(ExternalRef),
+    /// An HTTP service.
+    Http(Http),
+}
+
+/// A call of an HTTP service.
+#[derive(Clone, Debug)]
+pub struct Http {
+    /// The policy that allows it and holds its credentials.
+    pub egress_policy: Arc<str>,
+    /// `GET`
+    pub method: Arc<str>,
+    /// Template whose scheme, host and port are literals; without a query.
+    pub url: Arc<str>,
+    /// Parameters and templates of their values.
+    pub query: Vec<(Arc<str>, Arc<str>)>,
+    /// Header fields and templates of their values.
+    pub headers: Vec<(Arc<str>, Arc<str>)>,
+    /// Template of the JSON body.
+    pub body: Option<Value>,
+    /// What the service answers with.
+    pub format: Format,
+    /// What of the answer is taken.
+    pub select: Option<Select>,
+    /// OpenAPI schema of what is taken; without it the value is `dyn`.
+    pub schema: Option<Value>,
+    /// 404 is an absent value, not an error.
+    pub optional: bool,
+    /// Seconds for which an answer may be reused.
+    pub ttl_seconds: Option<u32>,
+}
+
+/// The format of an HTTP body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One JSON value.
+    #[default]
+    Json,
+    /// A JSON value a line: a list.
+    JsonLines,
+    /// A string.
+    Text,
+}
+
+/// JSONPath (RFC 9535) of what is taken of a body.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Select {
+    /// `select`: exactly one node.
+    One(Arc<str>),
+    /// `selectAll`: a list of all nodes.
+    All(Arc<str>),
 }
 
 /// A reference to objects of the workspace.

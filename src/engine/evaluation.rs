@@ -5,6 +5,8 @@
 //! depend on the order of supplies: a failure counts once every node before it has its value.
 //!
 //! Absent: I/O, clocks, who answers (storage drives it; a test or a fuzzer can), running expressions (run).
+mod call;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use cel::{Value, value::List};
@@ -13,7 +15,7 @@ use crate::engine::{
     limits::{MAX_FOR_EACH_ITEMS, MAX_MESSAGE_BYTES},
     need::{Need, NeedId, Requirement, Selector, SourceFailure, Supply},
     outcome::{Answer, ExpressionFailure, Failure, Outcome},
-    plan::{Namespace, Node, OBJECT, Plan, REQUEST, Source, Target, Validation, Work},
+    plan::{Namespace, Node, OBJECT, Objects, Plan, REQUEST, Read, Source, Target, Validation, Work},
     run::{Runner, Slot},
     schema::{
         field_error::{self, FieldError, Reason},
@@ -120,17 +122,13 @@ impl Evaluation {
             (Supply::Object(object), optional) => present_if(optional, object),
             (Supply::Objects(objects), optional) => present_if(optional, Value::List(objects)),
             (Supply::Missing, true) => Value::Optional(None),
-            (Supply::Missing, false) => {
-                return self.fail(
-                    asked.node,
-                    Failure::Missing {
-                        source: node.name.clone(),
-                        resource: source.resource.clone(),
-                        namespace: asked.object.0,
-                        name: asked.object.1,
-                    },
-                );
-            }
+            (Supply::Missing, false) => return self.fail(asked.node, missing(&node.name, source, asked.object)),
+            (Supply::Body(body), optional) => match call::answer(source, body) {
+                Ok(value) => present_if(optional, value),
+                Err(message) => {
+                    return self.fail(asked.node, Failure::Source { source: node.name.clone(), message });
+                }
+            },
             (Supply::Failed(failure), _) => return self.fail(asked.node, source_failure(&node.name, failure)),
         };
         let Some(State::Asked(reads)) = self.states.get_mut(asked.node) else { return };
@@ -275,13 +273,20 @@ impl Evaluation {
     }
 
     fn need(&mut self, source: &Source) -> Result<Need, ExpressionFailure> {
-        let namespace = match &source.namespace {
+        match &source.read {
+            Read::Objects(objects) => self.objects(objects),
+            Read::Call(call) => call::need(&mut self.runner, call),
+        }
+    }
+
+    fn objects(&mut self, objects: &Objects) -> Result<Need, ExpressionFailure> {
+        let namespace = match &objects.namespace {
             Namespace::All => "".into(),
             Namespace::Own => self.own_namespace(),
             Namespace::Template(text) => self.runner.text(text)?,
         };
-        let (resource, read_as) = (source.resource.clone(), source.read_as);
-        Ok(match &source.target {
+        let (resource, read_as) = (objects.resource.clone(), objects.read_as);
+        Ok(match &objects.target {
             Target::Name(name) => Need::Get { resource, namespace, name: self.runner.text(name)?, read_as },
             Target::Selector(requirements) => {
                 let mut selector = Vec::with_capacity(requirements.len());
@@ -379,11 +384,23 @@ fn object_of(need: &Need) -> (Arc<str>, Arc<str>) {
     match need {
         Need::Get { namespace, name, .. } => (namespace.clone(), name.clone()),
         Need::List { namespace, .. } => (namespace.clone(), "".into()),
+        Need::Call(_) => ("".into(), "".into()),
     }
 }
 
 fn present_if(optional: bool, value: Value) -> Value {
     if optional { Value::Optional(Some(Arc::new(value))) } else { value }
+}
+
+fn missing(name: &Arc<str>, source: &Source, (namespace, object): (Arc<str>, Arc<str>)) -> Failure {
+    match &source.read {
+        Read::Objects(objects) => {
+            Failure::Missing { source: name.clone(), resource: objects.resource.clone(), namespace, name: object }
+        }
+        Read::Call(_) => {
+            Failure::Source { source: name.clone(), message: "the service answered 404 Not Found".to_owned() }
+        }
+    }
 }
 
 fn source_failure(source: &Arc<str>, failure: SourceFailure) -> Failure {

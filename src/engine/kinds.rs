@@ -1,9 +1,9 @@
-//! What is known of the kinds that expressions read.
+//! What a version is compiled against: the kinds that expressions read, the policies that calls need.
 //!
-//! Absent: where it is known from (workspace CRDs, Kubernetes' own kinds: storage).
+//! Absent: where they are known from (workspace CRDs, Kubernetes' own kinds, EgressPolicies: storage).
 use std::sync::Arc;
 
-use crate::engine::schema::Structural;
+use crate::engine::{schema::Structural, url::Origin};
 
 /// A kind of workspace objects.
 #[derive(Clone, Debug)]
@@ -29,4 +29,53 @@ pub trait Kinds {
 
     /// All (apiVersion, kind) for suggestions.
     fn names(&self) -> Vec<(String, Arc<str>)>;
+}
+
+/// Knows the administrator's policies.
+pub trait Policies {
+    /// Whether a call's literal part is allowed. The final URL is checked again before it is called.
+    ///
+    /// # Errors
+    /// Why no URL that begins so can be.
+    fn check(&self, call: &Literal<'_>) -> Result<(), Refusal>;
+}
+
+/// What of a call is known before it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Literal<'a> {
+    /// The EgressPolicy.
+    pub policy: &'a str,
+    /// Scheme, host and port.
+    pub origin: &'a Origin,
+    /// `GET`
+    pub method: &'a str,
+    /// The literal segments that the path begins with: `/api/v1`.
+    pub path: &'a str,
+    /// Whether that is all of the path.
+    pub whole: bool,
+}
+
+/// Why a call is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// One lowercase fragment.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// Whether there is no such policy at all.
+    pub unknown_policy: bool,
+}
+
+/// No policies: nothing may be called.
+#[derive(Clone, Copy, Debug)]
+pub struct NoPolicies;
+
+impl Policies for NoPolicies {
+    fn check(&self, call: &Literal<'_>) -> Result<(), Refusal> {
+        Err(Refusal {
+            message: format!("there is no EgressPolicy `{}`", call.policy),
+            help: "nothing leaves without one: ask the administrator".to_owned(),
+            unknown_policy: true,
+        })
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cel::Value;
 
-use crate::engine::definition::ReadAs;
+use crate::engine::definition::{Format, ReadAs};
 
 /// Identifies a [`Need`] within one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +36,27 @@ pub enum Need {
         /// With whose rights.
         read_as: ReadAs,
     },
+    /// The answer of an HTTP service.
+    Call(Box<Call>),
+}
+
+/// One HTTP call, all templates evaluated, every value encoded for its place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The policy that must allow it and holds its credentials.
+    pub policy: Arc<str>,
+    /// `GET`
+    pub method: Arc<str>,
+    /// `https://host/path?query`
+    pub url: Arc<str>,
+    /// Names in lower case; values without control characters.
+    pub headers: Vec<(Arc<str>, Arc<str>)>,
+    /// JSON.
+    pub body: Option<Arc<str>>,
+    /// What is wanted.
+    pub format: Format,
+    /// Seconds for which an answer may be reused.
+    pub ttl_seconds: Option<u32>,
 }
 
 /// The kind of objects that a source names. Its plural is known where the kind is.
@@ -80,10 +101,12 @@ pub enum Operator {
 pub enum Supply {
     /// The object, in its final form.
     Object(Value),
-    /// There is no such object (or its kind is not there).
+    /// There is no such object (or its kind is not there); the service answered 404.
     Missing,
     /// The objects.
     Objects(cel::value::List),
+    /// The body of an HTTP answer.
+    Body(Value),
     /// It could not be answered.
     Failed(SourceFailure),
 }

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use cel::{Program, Type, Value, check::AttributePath};
 
 use crate::engine::{
-    definition::ReadAs,
+    definition::{Format, ReadAs},
     diagnostic::FieldPath,
     evaluation::{Evaluation, Inputs},
     need::{Operator, Resource},
     schema::{Structural, field_error::Reason, rules::Rules},
+    select::Selection,
+    url::Origin,
 };
 
 /// The slot of `object` in every expression.
@@ -58,8 +60,11 @@ impl Plan {
     /// The kinds that it reads, and with whose rights.
     pub fn reads(&self) -> impl Iterator<Item = (&Resource, ReadAs)> {
         self.nodes.iter().filter_map(|node| match &node.work {
+            Work::Source(source) => match &source.read {
+                Read::Objects(objects) => Some((&objects.resource, objects.read_as)),
+                Read::Call(_) => None,
+            },
             Work::Variable(_) => None,
-            Work::Source(source) => Some((&source.resource, source.read_as)),
         })
     }
 
@@ -98,19 +103,53 @@ pub(crate) enum Work<E = Expression> {
     Source(Box<Source<E>>),
 }
 
-/// A source of workspace objects.
+/// A source.
 #[derive(Debug)]
 pub(crate) struct Source<E = Expression> {
-    pub(crate) resource: Resource,
-    pub(crate) read_as: ReadAs,
     /// All must hold, else the source is absent. Not empty: the source's type is optional.
     pub(crate) include_when: Vec<E>,
     /// The dimensions of the product, the first varies slowest. Empty: one read.
     pub(crate) for_each: Vec<(Arc<str>, E)>,
-    /// A missing object is an absent value.
+    /// What is missing is an absent value.
     pub(crate) optional: bool,
+    pub(crate) read: Read<E>,
+}
+
+/// What a source reads.
+#[derive(Debug)]
+pub(crate) enum Read<E = Expression> {
+    Objects(Objects<E>),
+    Call(Box<Call<E>>),
+}
+
+/// Objects of the workspace.
+#[derive(Debug)]
+pub(crate) struct Objects<E = Expression> {
+    pub(crate) resource: Resource,
+    pub(crate) read_as: ReadAs,
     pub(crate) namespace: Namespace<E>,
     pub(crate) target: Target<E>,
+}
+
+/// A call of an HTTP service, and what is taken of its answer.
+#[derive(Debug)]
+pub(crate) struct Call<E = Expression> {
+    pub(crate) policy: Arc<str>,
+    pub(crate) method: Arc<str>,
+    pub(crate) origin: Origin,
+    pub(crate) segments: Vec<Text<E>>,
+    /// An absent optional leaves the parameter out.
+    pub(crate) query: Vec<(Arc<str>, Template<E>)>,
+    /// An absent optional leaves the field out.
+    pub(crate) headers: Vec<(Arc<str>, Template<E>)>,
+    pub(crate) body: Option<Template<E>>,
+    pub(crate) format: Format,
+    pub(crate) ttl_seconds: Option<u32>,
+    pub(crate) select: Option<Selection>,
+    /// Of what is taken.
+    pub(crate) schema: Option<Arc<Structural>>,
+    /// Of the source: `projection.sources[0].http`.
+    pub(crate) path: FieldPath,
 }
 
 /// Where a source reads.
@@ -186,14 +225,9 @@ impl<E> Work<E> {
             Work::Source(source) => {
                 let mut all: Vec<&E> = source.include_when.iter().collect();
                 all.extend(source.for_each.iter().map(|(_, e)| e));
-                if let Namespace::Template(text) = &source.namespace {
-                    all.extend(text.expressions());
-                }
-                match &source.target {
-                    Target::Name(text) => all.extend(text.expressions()),
-                    Target::Selector(requirements) => {
-                        all.extend(requirements.iter().flat_map(|r| &r.values).flat_map(Text::expressions));
-                    }
+                match &source.read {
+                    Read::Objects(objects) => objects.expressions(&mut all),
+                    Read::Call(call) => call.expressions(&mut all),
                 }
                 all
             }
@@ -201,9 +235,32 @@ impl<E> Work<E> {
     }
 }
 
+impl<E> Objects<E> {
+    fn expressions<'a>(&'a self, all: &mut Vec<&'a E>) {
+        if let Namespace::Template(text) = &self.namespace {
+            all.extend(text.expressions());
+        }
+        match &self.target {
+            Target::Name(text) => all.extend(text.expressions()),
+            Target::Selector(requirements) => {
+                all.extend(requirements.iter().flat_map(|r| &r.values).flat_map(Text::expressions));
+            }
+        }
+    }
+}
+
+impl<E> Call<E> {
+    fn expressions<'a>(&'a self, all: &mut Vec<&'a E>) {
+        all.extend(self.segments.iter().flat_map(Text::expressions));
+        for template in self.query.iter().chain(&self.headers).map(|(_, t)| t).chain(&self.body) {
+            template.expressions(all);
+        }
+    }
+}
+
 impl<E> Source<E> {
     pub(crate) fn is_list(&self) -> bool {
-        matches!(self.target, Target::Selector(_))
+        matches!(&self.read, Read::Objects(Objects { target: Target::Selector(_), .. }))
     }
 
     /// Whether conditions make its value optional; a single optional read is optional already.
@@ -250,6 +307,17 @@ impl<E> Target<E> {
 }
 
 impl<E> Template<E> {
+    /// All its expressions. Recursion is bounded by the template's depth.
+    fn expressions<'a>(&'a self, all: &mut Vec<&'a E>) {
+        match self {
+            Template::Constant(_) => {}
+            Template::Expression(expression) => all.push(expression),
+            Template::Text(text) => all.extend(text.expressions()),
+            Template::Map(fields) => fields.iter().for_each(|(_, template)| template.expressions(all)),
+            Template::List(elements) => elements.iter().for_each(|template| template.expressions(all)),
+        }
+    }
+
     /// The same template in another phase: `whole` maps the expressions that give a value, `text` those within texts.
     /// Recursion is bounded by the template's depth.
     pub(crate) fn map<F>(

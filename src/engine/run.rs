@@ -127,11 +127,25 @@ impl Runner {
         Ok(whole.into())
     }
 
-    fn string(&mut self, expression: &Expression) -> Result<Arc<str>, ExpressionFailure> {
-        match self.value_of(expression)? {
-            Value::String(string) => Ok(string),
-            _ => Err(wrong_type(expression, "string")),
+    /// A text whose expressions' values are encoded, and whose own parts are not.
+    pub(crate) fn encoded(&mut self, text: &Text, encode: fn(&str) -> String) -> Result<String, ExpressionFailure> {
+        let parts = match text {
+            Text::Constant(text) => return Ok(text.to_string()),
+            Text::Parts(parts) => parts,
+        };
+        let mut whole = String::new();
+        for part in parts {
+            match part {
+                TextPart::Constant(text) => whole.push_str(text),
+                TextPart::Expression(expression) => whole.push_str(&encode(&self.string(expression)?)),
+            }
         }
+        Ok(whole)
+    }
+
+    fn string(&mut self, expression: &Expression) -> Result<Arc<str>, ExpressionFailure> {
+        let value = self.value_of(expression)?;
+        scalar_text(&value).ok_or_else(|| wrong_type(expression, "string"))
     }
 
     /// A template; `None` where an absent optional leaves it out. Recursion is bounded by the template's depth.
@@ -181,5 +195,23 @@ fn wrong_type(expression: &Expression, wanted: &str) -> ExpressionFailure {
         path: expression.path.clone(),
         message: format!("the value must be of type {wanted}"),
         at: None,
+    }
+}
+
+/// The text of a value that has one: a string's own, JSON's of numbers, bools, instants and spans of time. What the checker
+/// wants is stricter; this is for values whose type is known only now.
+pub(crate) fn scalar_text(value: &Value) -> Option<Arc<str>> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::Uint(_)
+        | Value::Double(_)
+        | Value::Timestamp(_)
+        | Value::Duration(_) => Some(match serde_json::to_value(value).ok()? {
+            serde_json::Value::String(text) => text.into(),
+            json => json.to_string().into(),
+        }),
+        _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! A definition with its templates split and its expressions parsed: what can be known before types.
 //!
 //! Absent: names and order (order), types (typing).
+mod call;
 mod source;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::engine::{
     compile::diagnose,
     definition::{Definition, Read, Validation},
     diagnostic::{Diagnostic, FieldPath, Place},
-    kinds::{Kind, Kinds},
+    kinds::{Kind, Kinds, Policies},
     language,
     limits::{MAX_SOURCES, MAX_TEMPLATE_DEPTH, MAX_TEMPLATE_NODES, MAX_VALIDATIONS, MAX_VARIABLES},
     plan::{Template, Text, TextPart, Work},
@@ -73,17 +74,28 @@ impl<'a> Parser<'a> {
     }
 
     /// The whole projection.
-    pub(crate) fn projection(mut self, definition: &Definition, kinds: &dyn Kinds) -> Projection {
+    pub(crate) fn projection(
+        mut self,
+        definition: &Definition,
+        kinds: &dyn Kinds,
+        policies: &dyn Policies,
+    ) -> Projection {
         let root = FieldPath::root().field("projection");
         let mut nodes = Vec::new();
         for (i, source) in definition.sources.iter().enumerate().take(MAX_SOURCES) {
             let path = root.field("sources").index(i);
-            let Read::ExternalRef(reference) = &source.read;
-            let kind = kinds.kind(&reference.api_version, &reference.kind);
-            if kind.is_none() {
-                self.report(source::unknown_kind(reference, kinds, &path.field("externalRef")));
-            }
-            let work = self.source(definition, source, kind.as_deref(), &path).map(|s| Work::Source(Box::new(s)));
+            let kind = match &source.read {
+                Read::Http(_) => None,
+                Read::ExternalRef(reference) => {
+                    let kind = kinds.kind(&reference.api_version, &reference.kind);
+                    if kind.is_none() {
+                        self.report(source::unknown_kind(reference, kinds, &path.field("externalRef")));
+                    }
+                    kind
+                }
+            };
+            let work =
+                self.source(definition, source, kind.as_deref(), policies, &path).map(|s| Work::Source(Box::new(s)));
             nodes.push(ParsedNode { name: source.id.clone(), kind, work, path });
         }
         for (i, variable) in definition.variables.iter().enumerate().take(MAX_VARIABLES) {

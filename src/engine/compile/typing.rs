@@ -1,7 +1,7 @@
 //! Types: each expression is checked where it stands, against what its place wants, and planned.
 //!
 //! Absent: syntax (parsed), the order of nodes (order).
-use std::{collections::BTreeSet, sync::Arc};
+use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
 use cel::{
     Checked, Env, Type,
@@ -15,9 +15,10 @@ use crate::engine::{
         names::Early,
         parsed::{Parsed, ParsedNode, ParsedValidation},
     },
+    definition::Format,
     diagnostic::{Diagnostic, FieldPath, Place},
     language,
-    plan::{Expression, Namespace, Node, Source, Template, Validation, Work, all},
+    plan::{Call, Expression, Namespace, Node, Objects, Read, Source, Template, Validation, Work, all},
     schema::{
         Structural,
         types::{Dialect, Registry},
@@ -29,6 +30,10 @@ use crate::engine::{
 enum Want {
     Bool,
     String,
+    /// What has one text: scalars, instants, spans of time.
+    Scalar,
+    /// A scalar; an absent optional leaves the parameter out.
+    Parameter,
     List,
     /// Anything that JSON can say; an optional leaves the field out.
     Json,
@@ -109,7 +114,7 @@ impl<'a> Typist<'a> {
                 (Work::Variable(expression), ty)
             }
             Work::Source(source) => {
-                let ty = self.source_type(&source, node.kind.as_deref().map(|kind| &kind.schema));
+                let ty = self.source_type(&node.name, &source, node.kind.as_deref().map(|kind| &kind.schema));
                 // The type is known even where an expression of the source is wrong.
                 self.declare(&node.name, ty.clone());
                 (Work::Source(Box::new(self.source(*source)?)), ty)
@@ -123,24 +128,31 @@ impl<'a> Typist<'a> {
         self.env = self.env.extend().variable(name, ty).build();
     }
 
-    fn source_type(&mut self, source: &Source<Parsed>, schema: Option<&Arc<Structural>>) -> Type {
-        let object = match schema {
-            Some(schema) => {
-                let mut registry = self.registry.extend();
-                let name = format!("{}.{}", source.resource.api_version, source.resource.kind);
-                let ty = registry.add(&name, schema);
-                self.registry = registry.build();
-                self.variables =
-                    Arc::new(Variables { registry: self.registry.clone(), names: self.variables.names.clone() });
-                self.env = self.env.extend().provider(self.variables.clone()).build();
-                ty
+    fn source_type(&mut self, name: &str, source: &Source<Parsed>, schema: Option<&Arc<Structural>>) -> Type {
+        let read = match &source.read {
+            Read::Objects(objects) => {
+                let name = format!("{}.{}", objects.resource.api_version, objects.resource.kind);
+                schema.map_or(Type::Dyn, |schema| self.register(&name, schema))
             }
-            None => Type::Dyn,
+            Read::Call(call) => match &call.schema {
+                Some(schema) => self.register(name, schema),
+                None if call.format == Format::Text => Type::String,
+                None => Type::Dyn,
+            },
         };
-        let read = if source.is_list() { Type::list(object) } else { object };
+        let read = if source.is_list() { Type::list(read) } else { read };
         let read = if source.optional { Type::optional(read) } else { read };
         let read = if source.for_each.is_empty() { read } else { Type::list(read) };
         if source.is_conditional() { Type::optional(read) } else { read }
+    }
+
+    fn register(&mut self, name: &str, schema: &Arc<Structural>) -> Type {
+        let mut registry = self.registry.extend();
+        let ty = registry.add(name, schema);
+        self.registry = registry.build();
+        self.variables = Arc::new(Variables { registry: self.registry.clone(), names: self.variables.names.clone() });
+        self.env = self.env.extend().provider(self.variables.clone()).build();
+        ty
     }
 
     fn source(&mut self, source: Source<Parsed>) -> Option<Source> {
@@ -158,22 +170,48 @@ impl<'a> Typist<'a> {
             Some((name, expression?))
         });
         let inner = inner.build();
-        let namespace = match source.namespace {
+        let read = match source.read {
+            Read::Objects(objects) => self.objects(&inner, objects).map(Read::Objects),
+            Read::Call(call) => self.call(&inner, *call).map(|call| Read::Call(Box::new(call))),
+        };
+        Some(Source { include_when: include_when?, for_each: for_each?, optional: source.optional, read: read? })
+    }
+
+    fn objects(&mut self, env: &Env, objects: Objects<Parsed>) -> Option<Objects> {
+        let Objects { resource, read_as, namespace, target } = objects;
+        let namespace = match namespace {
             Namespace::All => Some(Namespace::All),
             Namespace::Own => Some(Namespace::Own),
             Namespace::Template(text) => {
-                text.map(&mut |e| self.expression(&inner, e, Want::String)).map(Namespace::Template)
+                text.map(&mut |e| self.expression(env, e, Want::String)).map(Namespace::Template)
             }
         };
-        let target = source.target.map(&mut |e| self.expression(&inner, e, Want::String));
-        Some(Source {
-            resource: source.resource,
-            read_as: source.read_as,
-            include_when: include_when?,
-            for_each: for_each?,
-            optional: source.optional,
-            namespace: namespace?,
-            target: target?,
+        let target = target.map(&mut |e| self.expression(env, e, Want::String));
+        Some(Objects { resource, read_as, namespace: namespace?, target: target? })
+    }
+
+    fn call(&mut self, env: &Env, call: Call<Parsed>) -> Option<Call> {
+        let segments = all(call.segments, |text| text.map(&mut |e| self.expression(env, e, Want::Scalar)));
+        let query = all(call.query, |(name, t)| Some((name, self.template(env, t, Want::Parameter, Want::Scalar)?)));
+        let headers =
+            all(call.headers, |(name, t)| Some((name, self.template(env, t, Want::Parameter, Want::Scalar)?)));
+        let body = match call.body {
+            Some(body) => Some(self.template(env, body, Want::Json, Want::String)?),
+            None => None,
+        };
+        Some(Call {
+            segments: segments?,
+            query: query?,
+            headers: headers?,
+            body,
+            policy: call.policy,
+            method: call.method,
+            origin: call.origin,
+            format: call.format,
+            ttl_seconds: call.ttl_seconds,
+            select: call.select,
+            schema: call.schema,
+            path: call.path,
         })
     }
 
@@ -204,9 +242,13 @@ impl<'a> Typist<'a> {
     /// Types the template of `status`.
     pub(crate) fn status(&mut self, template: Template<Parsed>) -> Option<Template> {
         let env = self.env.clone();
-        let this = std::cell::RefCell::new(self);
-        template.map(&mut |e| this.borrow_mut().expression(&env, e, Want::Json), &mut |e| {
-            this.borrow_mut().expression(&env, e, Want::String)
+        self.template(&env, template, Want::Json, Want::String)
+    }
+
+    fn template(&mut self, env: &Env, template: Template<Parsed>, whole: Want, text: Want) -> Option<Template> {
+        let this = RefCell::new(self);
+        template.map(&mut |e| this.borrow_mut().expression(env, e, whole), &mut |e| {
+            this.borrow_mut().expression(env, e, text)
         })
     }
 
@@ -260,6 +302,11 @@ fn wrong(want: Want, ty: &Type) -> Option<(String, String)> {
         Want::Json => return not_json(ty),
         Want::Bool => matches!(ty, Type::Bool | Type::Dyn | Type::Error),
         Want::String => matches!(ty, Type::String | Type::Dyn | Type::Error),
+        Want::Scalar => is_scalar(ty),
+        Want::Parameter => match ty {
+            Type::Optional(inner) => is_scalar(inner),
+            ty => is_scalar(ty),
+        },
         Want::List => matches!(ty, Type::List(_) | Type::Dyn | Type::Error),
     };
     if fits {
@@ -268,6 +315,7 @@ fn wrong(want: Want, ty: &Type) -> Option<(String, String)> {
     let (wanted, default) = match want {
         Want::Bool => ("a condition must be of type `bool`", "false"),
         Want::List => ("`forEach` goes over a list", "[]"),
+        Want::Scalar | Want::Parameter => ("a string, number, bool or time is wanted here", "''"),
         _ => ("a string is wanted here", "''"),
     };
     let help = match ty {
@@ -278,6 +326,11 @@ fn wrong(want: Want, ty: &Type) -> Option<(String, String)> {
         _ => "compare it with something".to_owned(),
     };
     Some((format!("{wanted}, and this gives `{ty}`"), help))
+}
+
+fn is_scalar(ty: &Type) -> bool {
+    use Type::{Bool, Double, Duration, Dyn, Error, Int, String, Timestamp, Uint};
+    matches!(ty, Bool | Double | Duration | Dyn | Error | Int | String | Timestamp | Uint)
 }
 
 fn not_json(ty: &Type) -> Option<(String, String)> {

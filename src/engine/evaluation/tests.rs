@@ -6,9 +6,13 @@ use cel::{Value, value::MapBuilder};
 use super::*;
 use crate::engine::{
     compile,
-    definition::{Definition, ExternalRef, Read, ReadAs, SchemaForm, Source as Defined, Validation, Variable},
-    kinds::{Kind, Kinds},
-    need::Operator,
+    definition::{
+        Definition, ExternalRef, Format, Http, Read, ReadAs, SchemaForm, Select, Source as Defined, Validation,
+        Variable,
+    },
+    kinds::NoPolicies,
+    kinds::{Kind, Kinds, Literal, Policies, Refusal},
+    need::{self, Operator},
 };
 
 /// Nothing is known: everything read is dyn.
@@ -21,6 +25,14 @@ impl Kinds for NoKinds {
 
     fn names(&self) -> Vec<(String, Arc<str>)> {
         Vec::new()
+    }
+}
+
+struct AllPolicies;
+
+impl Policies for AllPolicies {
+    fn check(&self, _: &Literal<'_>) -> Result<(), Refusal> {
+        Ok(())
     }
 }
 
@@ -68,14 +80,14 @@ fn source(id: &str, name: &str) -> Defined {
 }
 
 fn list(id: &str, label: &str) -> Defined {
-    let Read::ExternalRef(reference) = source(id, "").read;
+    let Read::ExternalRef(reference) = source(id, "").read else { unreachable!() };
     let selector = Some(map(&[("matchLabels", strings(&[("app", label)]))]));
     Defined { read: Read::ExternalRef(ExternalRef { name: None, selector, ..reference }), ..source(id, "") }
 }
 
 #[track_caller]
 fn plan(definition: &Definition) -> Arc<Plan> {
-    let (plan, diagnostics) = compile(definition, &NoKinds);
+    let (plan, diagnostics) = compile(definition, &NoKinds, &AllPolicies);
     Arc::new(plan.unwrap_or_else(|| panic!("{diagnostics:#?}")))
 }
 
@@ -99,6 +111,7 @@ fn needs(evaluation: &mut Evaluation) -> Vec<(NeedId, String)> {
             let one = |r: &Requirement| format!("{} {:?} {}", r.key, r.operator, r.values.join(","));
             format!("list {namespace} {}", selector.0.iter().map(one).collect::<Vec<_>>().join("; "))
         }
+        Need::Call(call) => format!("{} {}", call.method, call.url),
     };
     needs.into_iter().map(|(id, need)| (id, line(need))).collect()
 }
@@ -264,7 +277,7 @@ fn a_deadline_names_what_was_pending() {
 #[test]
 fn selectors_are_evaluated() {
     let mut source = list("l", "web");
-    let Read::ExternalRef(reference) = &mut source.read;
+    let Read::ExternalRef(reference) = &mut source.read else { unreachable!() };
     let expression = map(&[
         ("key", "tier".into()),
         ("operator", "NotIn".into()),
@@ -278,4 +291,110 @@ fn selectors_are_evaluated() {
     let operators: Vec<Operator> = selector.0.iter().map(|r| r.operator).collect();
     assert_eq!(operators, [Operator::NotIn, Operator::Exists]);
     assert_eq!(selector.0[0].values, ["photos".into(), "x".into()]);
+}
+
+fn http(url: &str) -> Http {
+    Http {
+        egress_policy: "p".into(),
+        method: "GET".into(),
+        url: url.into(),
+        query: Vec::new(),
+        headers: Vec::new(),
+        body: None,
+        format: Format::Json,
+        select: None,
+        schema: None,
+        optional: false,
+        ttl_seconds: None,
+    }
+}
+
+fn calling(http: Http) -> Defined {
+    Defined { read: Read::Http(http), ..source("a", "") }
+}
+
+#[track_caller]
+fn call(evaluation: &mut Evaluation) -> (NeedId, need::Call) {
+    let step = evaluation.next();
+    let Step::Need(needs) = step else { panic!("it asks for nothing: {step:?}") };
+    let [(id, Need::Call(call))] = needs.as_slice() else { panic!("{needs:?}") };
+    (*id, need::Call::clone(call))
+}
+
+#[test]
+fn values_in_a_url_are_encoded_for_their_place() {
+    let mut http = http("https://m.example/a/${'x/../y?z'}/b-${string(object.spec.n)}/");
+    http.query = vec![
+        ("q".into(), "sum(x{b=\"${object.spec.name}\"}) & more".into()),
+        ("n".into(), "${object.spec.n}".into()),
+        ("gone".into(), "${object.?metadata.labels.?x}".into()),
+    ];
+    http.headers = vec![("X-Name".into(), "${object.spec.name}".into())];
+    let (_, call) = call(&mut start(&definition(vec![calling(http)], &[])));
+    assert_eq!(
+        &*call.url,
+        "https://m.example/a/x%2F..%2Fy%3Fz/b-3/?q=sum%28x%7Bb%3D%22photos%22%7D%29%20%26%20more&n=3"
+    );
+    assert_eq!(call.headers, [("x-name".into(), "photos".into())]);
+}
+
+#[test]
+fn a_value_cannot_change_the_shape_of_a_path_or_add_a_header_field() {
+    let failure = |http: Http| match done(&mut start(&definition(vec![calling(http)], &[]))) {
+        Err(Failure::Expression(failure)) => format!("{}: {}", failure.path, failure.message),
+        other => panic!("{other:?}"),
+    };
+    for value in ["''", "'.'", "'..'"] {
+        let path = failure(http(&format!("https://m.example/a/${{{value}}}/b")));
+        assert_eq!(path, "projection.sources[0].http.url: a path segment is empty, `.` or `..`");
+    }
+    let headers = vec![("x-a".into(), r"${'v\r\nx-b: w'}".into())];
+    assert_eq!(
+        failure(Http { headers, ..http("https://m.example/") }),
+        "projection.sources[0].http.headers.x-a: the value of a header field is visible ASCII"
+    );
+}
+
+#[test]
+fn what_is_selected_is_typed_and_a_misfit_is_the_services_fault() {
+    let schema = map(&[("type", "array".into()), ("items", strings(&[("type", "number")]))]);
+    let selecting =
+        Http { select: Some(Select::One("$.data.values".into())), schema: Some(schema), ..http("https://m.example/") };
+    let answer = |values: Value| {
+        let mut evaluation = start(&definition(vec![calling(selecting.clone())], &[("x", "${a.map(v, v * 2.0)}")]));
+        let (id, _) = call(&mut evaluation);
+        evaluation.supply(id, Supply::Body(map(&[("data", map(&[("values", values)]))])));
+        done(&mut evaluation)
+    };
+    let list = |values: &[Value]| Value::List(List::from(values.to_vec()));
+    let status = answer(list(&[Value::Int(1), Value::Double(1.5)])).unwrap();
+    assert_eq!(field(&status, "x"), "Some([2.0, 3.0])");
+    let Err(Failure::Source { message, .. }) = answer(list(&[Value::Int(1), "secret".into()])) else { panic!() };
+    assert_eq!(message, "the answer does not fit the schema: answer[1]: FieldValueTypeInvalid");
+    let mut evaluation = start(&definition(vec![calling(selecting.clone())], &[("x", "${a.size()}")]));
+    let (id, _) = call(&mut evaluation);
+    evaluation.supply(id, Supply::Body(map(&[])));
+    let Err(Failure::Source { message, .. }) = done(&mut evaluation) else { panic!() };
+    assert_eq!(message, "`select` finds nothing in the answer");
+}
+
+#[test]
+fn a_call_without_a_policy_or_with_a_templated_host_is_no_plan() {
+    let messages = |http: Http| {
+        let (plan, diagnostics) = compile(&definition(vec![calling(http)], &[]), &NoKinds, &NoPolicies);
+        assert!(plan.is_none());
+        diagnostics.into_iter().map(|d| format!("{}: {}", d.path, d.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        messages(http("https://m.example/")),
+        ["projection.sources[0].http.egressPolicy: there is no EgressPolicy `p`"]
+    );
+    assert_eq!(messages(http("https://${object.spec.name}/")), ["projection.sources[0].http.url: this is no URL"]);
+    let headers = vec![("Authorization".into(), "Bearer x".into())];
+    let found = messages(Http { headers, method: "DELETE".into(), ..http("https://m.example/") });
+    assert_eq!(
+        found[0],
+        "projection.sources[0].http.headers.Authorization: `Authorization` is not the author's to set"
+    );
+    assert_eq!(found[1], "projection.sources[0].http.method: a source cannot use `DELETE`");
 }

@@ -88,6 +88,8 @@ pub(super) async fn answer(target: &Target<'_>, user: &UserInfo, id: NeedId, nee
                 None => Answer::Supply(read.list(target, &LabelSelector::from(selector))),
             }
         }
+        // No plan has calls while no policy allows any.
+        Need::Call(_) => Answer::Supply(Supply::Failed(SourceFailure::Failed("no EgressPolicy allows it".to_owned()))),
     };
     (id, answer)
 }

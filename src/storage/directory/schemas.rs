@@ -15,6 +15,7 @@ use crate::{
     engine::{
         compile,
         diagnostic::{Diagnostic, FieldPath, Severity},
+        kinds::NoPolicies,
     },
     storage::{
         catalog::{Catalog, EphemeralKind, EphemeralVersion, version_order},
@@ -97,7 +98,7 @@ fn build(value: &Value, kinds: &Catalog, last: Option<Arc<EphemeralKind>>) -> (O
     let mut versions = vec![];
     // What is not served is compiled too: its mistakes are mistakes.
     for version in &lowered.versions {
-        let (plan, found) = compile(&version.definition, kinds);
+        let (plan, found) = compile(&version.definition, kinds, &NoPolicies);
         diagnostics.extend(found.into_iter().map(|d| Diagnostic { path: version.path.join(&d.path), ..d }));
         let good = plan.map(|plan| Arc::new(ephemeral_version(version, plan)));
         if !version.served {

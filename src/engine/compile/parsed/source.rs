@@ -10,9 +10,9 @@ use crate::engine::{
     compile::parsed::{Parsed, Parser},
     definition::{self, Definition, ExternalRef, Read},
     diagnostic::{Diagnostic, FieldPath, Place},
-    kinds::{Kind, Kinds},
+    kinds::{Kind, Kinds, Policies},
     need::{Operator, Resource},
-    plan::{Namespace, PlannedRequirement, Source, Target},
+    plan::{self, Namespace, Objects, PlannedRequirement, Source, Target},
 };
 
 impl Parser<'_> {
@@ -22,6 +22,7 @@ impl Parser<'_> {
         definition: &Definition,
         source: &definition::Source,
         kind: Option<&Kind>,
+        policies: &dyn Policies,
         path: &FieldPath,
     ) -> Option<Source<Parsed>> {
         let when = path.field("includeWhen");
@@ -32,16 +33,31 @@ impl Parser<'_> {
         let for_each: Vec<_> = dimensions
             .filter_map(|(i, (name, text))| Some((name.clone(), self.lone(text, each.index(i).field(name))?)))
             .collect();
-        let Read::ExternalRef(reference) = &source.read;
-        let path = path.field("externalRef");
-        let namespace = self.namespace(definition, reference, kind, &path);
-        let target = self.target(reference, &path);
-        Some(Source {
+        let (read, optional) = match &source.read {
+            Read::ExternalRef(reference) => {
+                let path = path.field("externalRef");
+                (self.objects(definition, reference, kind, &path).map(plan::Read::Objects), reference.optional)
+            }
+            Read::Http(http) => {
+                let call = self.call(http, &path.field("http"), policies);
+                (call.map(|call| plan::Read::Call(Box::new(call))), http.optional)
+            }
+        };
+        Some(Source { include_when, for_each, optional, read: read? })
+    }
+
+    fn objects(
+        &mut self,
+        definition: &Definition,
+        reference: &ExternalRef,
+        kind: Option<&Kind>,
+        path: &FieldPath,
+    ) -> Option<Objects<Parsed>> {
+        let namespace = self.namespace(definition, reference, kind, path);
+        let target = self.target(reference, path);
+        Some(Objects {
             resource: Resource { api_version: reference.api_version.clone(), kind: reference.kind.clone() },
             read_as: reference.read_as,
-            include_when,
-            for_each,
-            optional: reference.optional,
             namespace: namespace?,
             target: target?,
         })

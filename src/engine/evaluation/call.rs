@@ -1,0 +1,110 @@
+//! HTTP calls: templates to one encoded request, a body to the value that expressions see.
+//!
+//! Absent: making the call, whether a policy allows it (storage).
+use std::sync::Arc;
+
+use cel::Value;
+
+use crate::engine::{
+    diagnostic::FieldPath,
+    limits::MAX_CALL_BODY_BYTES,
+    need::{self, Need},
+    outcome::ExpressionFailure,
+    plan::{Call, Read, Source, Template, Text},
+    run::{Runner, scalar_text},
+    schema::{FieldError, default, prune, to_cel, validate},
+    url,
+};
+
+/// The request, every value encoded for its place.
+pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, ExpressionFailure> {
+    let failure = |field: &str, message: &str| ExpressionFailure {
+        path: call.path.field(field),
+        message: message.to_owned(),
+        at: None,
+    };
+    let mut target = call.origin.to_string();
+    for segment in &call.segments {
+        let text = runner.encoded(segment, url::encode)?;
+        if matches!(segment, Text::Parts(_)) && url::changes_shape(&text) {
+            return Err(failure("url", "a path segment is empty, `.` or `..`"));
+        }
+        target.push('/');
+        target.push_str(&text);
+    }
+    let mut separator = '?';
+    for (name, template) in &call.query {
+        let Some(value) = parameter(runner, template, &call.path.field("query").field(name))? else { continue };
+        target.push(separator);
+        target.push_str(&url::encode(name));
+        target.push('=');
+        target.push_str(&url::encode(&value));
+        separator = '&';
+    }
+    let mut headers = Vec::with_capacity(call.headers.len());
+    for (name, template) in &call.headers {
+        let path = call.path.field("headers").field(name);
+        let Some(value) = parameter(runner, template, &path)? else { continue };
+        if !value.bytes().all(|b| b == b'\t' || (0x20..0x7f).contains(&b)) {
+            let message = "the value of a header field is visible ASCII".to_owned();
+            return Err(ExpressionFailure { path, message, at: None });
+        }
+        headers.push((name.clone(), value));
+    }
+    let body = match &call.body {
+        None => None,
+        Some(template) => {
+            let value = runner.template(template)?.unwrap_or(Value::Null);
+            let text = serde_json::to_string(&value).map_err(|_| failure("body", "it cannot be written as JSON"))?;
+            if text.len() > MAX_CALL_BODY_BYTES {
+                return Err(failure("body", "it is larger than a request may be"));
+            }
+            Some(text.into())
+        }
+    };
+    Ok(Need::Call(Box::new(need::Call {
+        policy: call.policy.clone(),
+        method: call.method.clone(),
+        url: target.into(),
+        headers,
+        body,
+        format: call.format,
+        ttl_seconds: call.ttl_seconds,
+    })))
+}
+
+/// The text of a parameter; `None` where an absent optional leaves it out.
+fn parameter(
+    runner: &mut Runner,
+    template: &Template,
+    path: &FieldPath,
+) -> Result<Option<Arc<str>>, ExpressionFailure> {
+    let Some(value) = runner.template(template)? else { return Ok(None) };
+    let wrong = || ExpressionFailure {
+        path: path.clone(),
+        message: "the value must be a string, number, bool or time".to_owned(),
+        at: None,
+    };
+    scalar_text(&value).map(Some).ok_or_else(wrong)
+}
+
+/// What a body means to expressions: selected, validated, typed.
+///
+/// # Errors
+/// For the caller: which field of the answer does not fit, without its value.
+pub(super) fn answer(source: &Source, body: Value) -> Result<Value, String> {
+    let Read::Call(call) = &source.read else { return Ok(body) };
+    let value = match &call.select {
+        Some(selection) => selection.of(&body)?,
+        None => body,
+    };
+    let Some(schema) = &call.schema else { return Ok(value) };
+    let (value, _) = prune(schema, default(schema, value));
+    let errors = validate(schema, &value, &FieldPath::root().field("answer"));
+    match errors.first() {
+        None => Ok(to_cel(schema, &value)),
+        Some(FieldError { field, reason, .. }) => {
+            Err(format!("the answer does not fit the schema: {field}: {}", reason.as_str()))
+        }
+    }
+}
