@@ -18,16 +18,43 @@ const ARROWS: [(&str, &[&str]); 5] = [
 const ABSENT: [(&str, &[&str]); 2] = [
     (
         "src/engine",
-        &["tokio", "std::fs", "std::net", "std::time", "std::thread", "async fn", ".await", "k8s_openapi", "kube::"],
+        &[
+            "tokio",
+            "std::fs",
+            "std::net::Tcp",
+            "ToSocketAddrs",
+            "std::time",
+            "std::thread",
+            "async fn",
+            ".await",
+            "k8s_openapi",
+            "kube::",
+        ],
     ),
     (
         "crates/cel/src",
-        &["tokio", "std::fs", "std::net", "Instant::now", "SystemTime", "std::thread", "async fn", ".await", "kube::"],
+        &[
+            "tokio",
+            "std::fs",
+            "std::net::Tcp",
+            "ToSocketAddrs",
+            "Instant::now",
+            "SystemTime",
+            "std::thread",
+            "async fn",
+            ".await",
+            "kube::",
+        ],
     ),
 ];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether a file is a module's tests.
+fn is_test(file: &str) -> bool {
+    file.ends_with("/tests.rs") || file.contains("/tests/")
 }
 
 /// All Rust files below a folder, with their text; none where there is no such folder.
@@ -105,7 +132,7 @@ fn arrows_point_inward() {
         let mut files = sources(&format!("src/{layer}"));
         let map = format!("src/{layer}.rs");
         files.push((map.clone(), fs::read_to_string(root().join(&map)).unwrap()));
-        for (file, text) in files {
+        for (file, text) in files.into_iter().filter(|(file, _)| !is_test(file)) {
             let named = layers_named(&text).into_iter().filter(|named| *named != layer && !allowed.contains(named));
             wrong.extend(named.map(|named| format!("{file} names `{named}`")));
         }
@@ -117,7 +144,7 @@ fn arrows_point_inward() {
 fn layers_do_without_what_they_say_is_absent() {
     let mut wrong = Vec::new();
     for (below, absent) in ABSENT {
-        for (file, text) in sources(below) {
+        for (file, text) in sources(below).into_iter().filter(|(file, _)| !is_test(file)) {
             let code = code(&text);
             let named = absent.iter().filter(|word| code.contains(**word));
             wrong.extend(named.map(|word| format!("{file} names `{word}`")));

@@ -24,7 +24,11 @@ use crate::engine::{
     kinds::{Kinds, Policies},
     language,
     plan::Plan,
-    schema::{Structural, metadata, rules, simple},
+    schema::{
+        Structural, metadata,
+        rules::{self, Rules},
+        simple,
+    },
 };
 
 /// Compiles one version. There is a plan unless one of the diagnostics is an error. Field paths are relative to the
@@ -43,7 +47,7 @@ fn plan(
     policies: &dyn Policies,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Plan> {
-    let schema = schema(definition, diagnostics);
+    let (schema, rules) = schema(definition, diagnostics).unzip();
     names::check(definition, diagnostics);
     let parsed = Parser::new(diagnostics).projection(definition, kinds, policies);
 
@@ -70,9 +74,7 @@ fn plan(
     let status = parsed.status.and_then(|status| typist.status(status));
     let (inputs, slots, registry) = typist.finish();
 
-    let schema = schema?;
-    let (rules, found) = rules::compile(language::base(), &schema, &schema_path(definition));
-    diagnostics.extend(found);
+    let (schema, rules) = (schema?, rules?);
     Some(Plan {
         published: Arc::new(publish::with_status(&schema, status.as_ref(), &registry)),
         schema,
@@ -93,8 +95,8 @@ fn schema_path(definition: &Definition) -> FieldPath {
     FieldPath::root().field("schema").field(form)
 }
 
-/// What a consumer may send: the author's schema as a whole object.
-fn schema(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) -> Option<Arc<Structural>> {
+/// What a consumer may send, the author's schema as a whole object, and the schema's own rules.
+fn schema(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) -> Option<(Arc<Structural>, Rules)> {
     let path = schema_path(definition);
     let (schema, found) = match &definition.schema {
         SchemaForm::Simple(schema) => simple::parse(schema, &path),
@@ -109,7 +111,9 @@ fn schema(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) -> Option<
                 .help("leave it out: its schema is found from `projection.status`"),
         );
     }
-    Some(Arc::new(metadata::whole(&schema)))
+    let (rules, found) = rules::compile(language::base(), &schema, &path);
+    diagnostics.extend(found);
+    Some((Arc::new(metadata::whole(&schema)), rules))
 }
 
 /// Maps the issues of an expression to its place within the field's string.

@@ -19,9 +19,15 @@ pub(crate) enum Name {
 
 /// The free names of a tree, each once.
 pub(crate) fn free(ast: &Ast) -> BTreeSet<Name> {
-    let mut names = BTreeSet::new();
-    collect(ast, ast.root(), None, &mut names);
-    names
+    let mut found = Found { names: BTreeSet::new(), seen: vec![false; ast.nodes().len()] };
+    collect(ast, ast.root(), None, &mut found);
+    found.names
+}
+
+struct Found {
+    names: BTreeSet<Name>,
+    /// A macro may use a node twice, in the same scope: chained ones would take exponential time.
+    seen: Vec<bool>,
 }
 
 /// Names bound by the comprehensions around a node.
@@ -41,51 +47,86 @@ fn bound(name: &str, mut scope: Option<&Scope<'_>>) -> bool {
 }
 
 /// Recursion is bounded by the depth of the tree, which the parser bounds.
-fn collect(ast: &Ast, id: NodeId, scope: Option<&Scope<'_>>, names: &mut BTreeSet<Name>) {
+fn collect(ast: &Ast, id: NodeId, scope: Option<&Scope<'_>>, found: &mut Found) {
     let Some(node) = ast.node(id) else { return };
+    match found.seen.get_mut(id.0 as usize) {
+        Some(seen) if !*seen => *seen = true,
+        _ => return,
+    }
     match &node.kind {
         Kind::Literal(_) => {}
         Kind::Ident(name) => {
             let plain = name.strip_prefix('.').unwrap_or(name);
             if !bound(name, scope) {
-                names.insert(Name::Plain(plain.into()));
+                found.names.insert(Name::Plain(plain.into()));
             }
         }
         Kind::Select { operand, field, .. } => match ast.node(*operand).map(|n| &n.kind) {
             Some(Kind::Ident(name)) if &**name == "variables" && !bound(name, scope) => {
-                names.insert(Name::Variable(field.clone()));
+                found.names.insert(Name::Variable(field.clone()));
             }
-            _ => collect(ast, *operand, scope, names),
+            _ => collect(ast, *operand, scope, found),
         },
         Kind::Call { target, args, .. } => {
             for id in target.iter().chain(args) {
-                collect(ast, *id, scope, names);
+                collect(ast, *id, scope, found);
             }
         }
         Kind::List { elements } => {
             for (id, _) in elements {
-                collect(ast, *id, scope, names);
+                collect(ast, *id, scope, found);
             }
         }
         Kind::Struct { fields, .. } => {
             for field in fields {
-                collect(ast, field.value, scope, names);
+                collect(ast, field.value, scope, found);
             }
         }
         Kind::Map { entries } => {
             for entry in entries {
-                collect(ast, entry.key, scope, names);
-                collect(ast, entry.value, scope, names);
+                collect(ast, entry.key, scope, found);
+                collect(ast, entry.value, scope, found);
             }
         }
         Kind::Comprehension(c) => {
-            collect(ast, c.iter_range, scope, names);
-            collect(ast, c.accu_init, scope, names);
+            collect(ast, c.iter_range, scope, found);
+            collect(ast, c.accu_init, scope, found);
             let accu = Scope { names: [Some(&*c.accu_var), None, None], outer: scope };
-            collect(ast, c.result, Some(&accu), names);
+            collect(ast, c.result, Some(&accu), found);
             let inner = Scope { names: [Some(&*c.accu_var), Some(&*c.iter_var), c.iter_var2.as_deref()], outer: scope };
-            collect(ast, c.loop_condition, Some(&inner), names);
-            collect(ast, c.loop_step, Some(&inner), names);
+            collect(ast, c.loop_condition, Some(&inner), found);
+            collect(ast, c.loop_step, Some(&inner), found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::language;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let names = free(&language::base().parse(text).unwrap());
+        let show = |name: &Name| match name {
+            Name::Plain(name) => name.to_string(),
+            Name::Variable(name) => format!("variables.{name}"),
+        };
+        assert_eq!(names.iter().map(show).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn comprehensions_bind_their_variables_only_inside() {
+        check("objects.map(o, o.spec.size).sum()", &["objects"]);
+        check("o.map(o, o.x) + [o]", &["o"]);
+        check("a.all(x, b.exists(y, x == y && z))", &["a", "b", "z"]);
+        check("cel.bind(v, variables.x, v + variables.y)", &["variables.x", "variables.y"]);
+        check("has(a.b) ? {'k': c}[d] : [e, ?f]", &["a", "c", "d", "e", "f"]);
+    }
+
+    #[test]
+    fn chained_macros_are_walked_once() {
+        let chain = "x".to_owned() + &".optMap(v, v + w)".repeat(40);
+        check(&chain, &["w", "x"]);
     }
 }

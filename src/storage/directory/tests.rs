@@ -1,3 +1,4 @@
+//! Tests of the module above.
 use std::{fs, time::Duration};
 
 use tempfile::TempDir;

@@ -1,3 +1,4 @@
+//! Tests of the module above.
 use super::*;
 use crate::storage::manifest::{Color, Document, parse, render};
 

@@ -1,3 +1,4 @@
+//! Tests of the module above.
 use super::*;
 use crate::engine::diagnostic::Diagnostic;
 

@@ -1,3 +1,4 @@
+//! Tests of the module above.
 use crate::{Ast, Env};
 
 fn env() -> Env {
