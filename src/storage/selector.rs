@@ -293,7 +293,7 @@ struct FieldRequirement {
 }
 
 /// Fields beyond name and namespace by which core kinds can be selected: those that clients really use.
-const CORE_FIELDS: [(&str, &str); 12] = [
+const CORE_FIELDS: [(&str, &str); 16] = [
     ("Pod", "spec.nodeName"),
     ("Pod", "status.phase"),
     ("Pod", "spec.serviceAccountName"),
@@ -304,6 +304,10 @@ const CORE_FIELDS: [(&str, &str); 12] = [
     ("Secret", "type"),
     ("Event", "involvedObject.name"),
     ("Event", "involvedObject.kind"),
+    ("Event", "involvedObject.namespace"),
+    ("Event", "involvedObject.uid"),
+    ("Event", "involvedObject.apiVersion"),
+    ("Event", "involvedObject.fieldPath"),
     ("Event", "reason"),
     ("Event", "type"),
 ];
