@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     api::{
         UserInfo,
-        user::{AUTHENTICATED, MASTERS},
+        user::{AUTHENTICATED, MASTERS, UNAUTHENTICATED},
     },
     server::{
         reply::Failure,
@@ -34,6 +34,9 @@ pub const DISCOVERY: [&str; 11] = [
     "/version/",
 ];
 
+/// Of these, what everyone may read: `system:public-info-viewer`.
+const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+
 /// Reviews that everyone authenticated may create: Kubernetes' ClusterRole `system:basic-user`, bound by default.
 pub const BASIC: [(&str, &[&str]); 2] = [
     ("authorization.k8s.io", &["selfsubjectaccessreviews", "selfsubjectrulesreviews"]),
@@ -44,6 +47,11 @@ pub const BASIC: [(&str, &[&str]); 2] = [
 pub async fn decide(workspace: &Workspace, user: &UserInfo, attributes: &Attributes) -> Decision {
     if user.in_group(MASTERS) {
         return Decision { allowed: true, reason: String::new() };
+    }
+    let public = attributes.path.as_deref().is_some_and(|p| PUBLIC.contains(&p)) && &*attributes.verb == "get";
+    if public && user.in_group(UNAUTHENTICATED) {
+        let reason = "RBAC: allowed by ClusterRoleBinding \"system:public-info-viewer\"".to_owned();
+        return Decision { allowed: true, reason };
     }
     if user.in_group(AUTHENTICATED)
         && let Some(role) = default_role(attributes)

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use http::Request;
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
@@ -30,6 +31,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     server::{
+        body::Body,
         config::{Config, Limits},
         service::Service,
         tls::{self, TlsError},
@@ -195,8 +197,7 @@ where
             let (service, guard) = (service.clone(), Busy::new(Arc::clone(&activity)));
             async move {
                 let response = service.call(request).await;
-                drop(guard);
-                Ok::<_, Infallible>(response)
+                Ok::<_, Infallible>(response.map(|body| Guarded { body, _guard: guard }))
             }
         })
     };
@@ -215,24 +216,21 @@ where
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(15));
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    let mut closing = *closed.borrow();
-    if closing {
-        connection.as_mut().graceful_shutdown();
-    }
-    loop {
-        let idle = idle(&activity, limits.idle_timeout);
+    let serving = async {
         tokio::select! {
-            result = &mut connection => {
-                if let Err(error) = result {
-                    tracing::debug!(error = %crate::server::service::chain(&*error), "a connection broke");
-                }
-                return;
-            }
-            // Either way what is in flight, a watch too, is finished first.
-            () = idle, if !closing => closing = true,
-            _ = closed.changed(), if !closing => closing = true,
+            result = &mut connection => return Some(result),
+            () = idle(&activity, limits.idle_timeout) => {}
+            _ = closed.wait_for(|closed| *closed) => {}
         }
+        // What is in flight, a watch too, is finished first. A peer that does not take its leave is left.
         connection.as_mut().graceful_shutdown();
+        tokio::select! {
+            result = &mut connection => Some(result),
+            () = idle(&activity, limits.header_deadline) => None,
+        }
+    };
+    if let Some(Err(error)) = serving.await {
+        tracing::debug!(error = %crate::server::service::chain(&*error), "a connection broke");
     }
 }
 
@@ -249,6 +247,32 @@ async fn idle(activity: &Activity, timeout: Duration) {
                 until = Instant::now() + timeout;
             }
         }
+    }
+}
+
+/// The body of an answer; until its end the connection is busy.
+struct Guarded {
+    body: Body,
+    _guard: Busy,
+}
+
+impl hyper::body::Body for Guarded {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
     }
 }
 

@@ -289,6 +289,13 @@ impl One<'_> {
                 }
                 properties.insert("metadata".to_owned(), self.metadata());
             }
+            if matches!(self.resource.served, Served::Ephemeral(_)) && !out.contains_key("description") {
+                let kind = &self.resource.kind;
+                let description = format!(
+                    "{kind} is answered when it is created (kubectl create -f FILE -o yaml), and never stored."
+                );
+                out.insert("description".to_owned(), description.into());
+            }
             out.insert("x-kubernetes-group-version-kind".to_owned(), json!([self.gvk()]));
         }
         out

@@ -94,6 +94,7 @@ fn parameters_item(w: &mut Writer, parameter: &Value) {
                     w.string(4, text(parameter, "name"));
                     // The query's has allow_empty_value = 5 before the type.
                     w.string(if place == "path" { 5 } else { 6 }, text(parameter, "type"));
+                    w.bool(if place == "path" { 19 } else { 20 }, flag(parameter, "uniqueItems"));
                 });
             });
         }
@@ -160,7 +161,7 @@ fn extensions(w: &mut Writer, number: u32, object: &Value) {
 
 /// Any{value = 1, yaml = 2}: JSON is YAML.
 fn any(w: &mut Writer, value: &Value) {
-    w.string(2, &value.to_string());
+    w.string(2, &format!("{value}\n"));
 }
 
 fn text<'a>(object: &'a Value, field: &str) -> &'a str {
@@ -222,14 +223,15 @@ impl Writer {
     }
 
     fn integer(&mut self, number: u32, value: Option<&Value>) {
-        if let Some(value) = value.and_then(Value::as_u64) {
+        if let Some(value) = value.and_then(Value::as_u64).filter(|v| *v != 0) {
             self.tag(number, 0);
             self.varint(value);
         }
     }
 
     fn double(&mut self, number: u32, value: Option<&Value>) {
-        if let Some(value) = value.and_then(Value::as_f64) {
+        // As proto3 does, zero is left out.
+        if let Some(value) = value.and_then(Value::as_f64).filter(|v| *v != 0.0) {
             self.tag(number, 1);
             self.0.extend_from_slice(&value.to_le_bytes());
         }
