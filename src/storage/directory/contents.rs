@@ -168,6 +168,7 @@ impl Contents {
                         found.extend(made.diagnostics.into_iter().map(|d| item.finding(d)));
                         incoming.extend(made.incoming);
                     }
+                    bound(&mut found, items);
                     Prepared { items: Arc::clone(items), kinds: self.kinds, incoming, findings: found }
                 }
             };
@@ -177,6 +178,15 @@ impl Contents {
         }
         all
     }
+}
+
+/// Cuts the warnings of a file to a number that someone may read.
+fn bound(findings: &mut Vec<Finding>, items: &[Item]) {
+    const MAX_FINDINGS: usize = 100;
+    let (Some(more), Some(item)) = (findings.len().checked_sub(MAX_FINDINGS + 1), items.first()) else { return };
+    findings.truncate(MAX_FINDINGS);
+    let message = format!("and {} more warnings of this file", more + 1);
+    findings.push(item.finding(Diagnostic::warning(FieldPath::root(), message)));
 }
 
 /// Celandine's own kinds.

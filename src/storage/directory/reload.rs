@@ -2,6 +2,7 @@
 //!
 //! Absent: what loading does.
 use std::{
+    collections::BTreeSet,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -50,6 +51,7 @@ impl Reloader {
         let work = move || {
             let mut workspaces = directory.workspaces().paths();
             let mut again = true;
+            let mut known = BTreeSet::new();
             loop {
                 if !again && changes.recv().is_err() {
                     return;
@@ -58,7 +60,7 @@ impl Reloader {
                 while began.elapsed() < PATIENCE && changes.recv_timeout(QUIET).is_ok() {}
                 match directory.reload() {
                     Ok(report) => {
-                        log(&report);
+                        known = log(&report, &known);
                         if reports.send(Arc::new(report)).is_err() {
                             return;
                         }
@@ -84,11 +86,14 @@ impl Reloader {
     }
 }
 
-fn log(report: &Report) {
-    for finding in &report.findings {
+/// Tells what is wrong since the last time; returns what is wrong.
+fn log(report: &Report, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let findings: BTreeSet<String> = report.findings.iter().map(ToString::to_string).collect();
+    for finding in findings.difference(known) {
         tracing::warn!("{finding}");
     }
     let kinds: usize = report.workspaces.iter().map(|w| w.ephemeral.len()).sum();
     let objects: usize = report.workspaces.iter().map(|w| w.objects).sum();
-    tracing::info!(workspaces = report.workspaces.len(), kinds, objects, findings = report.findings.len(), "loaded");
+    tracing::info!(workspaces = report.workspaces.len(), kinds, objects, findings = findings.len(), "loaded");
+    findings
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::{Document, Manifest, ManifestError};
+use super::{Document, Manifest, ManifestError, position};
 use crate::engine::diagnostic::{Diagnostic, Severity};
 
 /// Whether the text is for a terminal that shows colours.
@@ -56,9 +56,12 @@ fn show(
 ) -> String {
     let start = text.floor_char_boundary(range.start);
     let end = text.ceil_char_boundary(range.end).max(start);
-    // A caret at the end of a line stands on the line, not on its break.
-    let range = start..end;
-    let snippet = Snippet::source(text).path(file).annotation(AnnotationKind::Primary.span(range));
+    // Only the lines that are shown: a file may be large and have many mistakes.
+    let first = text.get(..start).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
+    let last = text.get(end..).and_then(|t| t.find('\n')).map_or(text.len(), |i| end + i);
+    let lines = text.get(first..last).unwrap_or_default();
+    let annotation = AnnotationKind::Primary.span(start - first..end - first);
+    let snippet = Snippet::source(lines).line_start(position(text, first).line).path(file).annotation(annotation);
     let mut group: Group<'_> = level.primary_title(message).element(snippet);
     if let Some(help) = help {
         group = group.element(Level::HELP.message(help));

@@ -177,3 +177,67 @@ error: required
     assert_eq!(shown, expected, "{shown}");
     assert!(render(&diagnostics, &document, Color::Always).contains('\u{1b}'));
 }
+
+/// Places of all strings of a document: whole, and each part between two characters.
+fn all_places(document: &Document, path: &FieldPath, value: &Value, found: &mut [usize; 2]) {
+    match value {
+        Value::Map(map) => {
+            for (key, value) in map.iter() {
+                let path = path.field(&key.to_string());
+                document.nearest(&path, &Place::Key);
+                all_places(document, &path, value, found);
+            }
+        }
+        Value::List(list) => {
+            for (i, value) in list.as_slice().iter().enumerate() {
+                all_places(document, &path.index(i), value, found);
+            }
+        }
+        Value::String(text) => {
+            for (start, c) in text.char_indices() {
+                let place = Place::Within(start..start + c.len_utf8());
+                let range = document.nearest(path, &place);
+                assert!(document.text.get(range).is_some(), "{:?}", document.text);
+                found[usize::from(document.locate(path, &place).is_some())] += 1;
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_text_does_harm() {
+    let seeds = [
+        "a: |\n  one\n\n  two\nb: >-\n  x\n   y\n\n  z\nc: 'it''s\n  b'\nd: \"\\u00e4\\\n  x\\ty\"\n",
+        "- &a {b: [1, 2], c: d e}\n- *a\n- <<: *a\n  f: ünï\n---\n{\"x\": \"y\"}\n...\n# z\n",
+        "a: |2-\n    x\n  y\n\n\nb: >+\n\n  a\n  b\n\n# c\n? d\n: - - e\n    - f\n",
+    ];
+    let letters: Vec<char> = "ab:- \n\t'\"\\|>#&*{}[],?!%@`~<ü😀\r0123+.u".chars().collect();
+    // A linear congruential generator (Knuth's MMIX): the same texts on every run.
+    let mut state = 42_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let mut found = [0, 0];
+    for _ in 0..3_000 {
+        let mut text: Vec<char> = seeds[random(seeds.len())].chars().collect();
+        for _ in 0..=random(4) {
+            let (at, letter) = (random(text.len()), letters[random(letters.len())]);
+            match random(3) {
+                0 => text[at] = letter,
+                1 => text.insert(at, letter),
+                _ => drop(text.remove(at)),
+            }
+        }
+        let manifest = parse("a.yaml", text.into_iter().collect::<String>());
+        for error in &manifest.errors {
+            render_error(error, &manifest, Color::Never);
+        }
+        for document in &manifest.documents {
+            all_places(document, &FieldPath::root(), &document.value, &mut found);
+        }
+    }
+    let [missed, located] = found;
+    assert!(located > 10_000 && missed * 100 < located, "{located} located, {missed} not");
+}
