@@ -11,6 +11,7 @@ use celandine::{
     engine::{
         self,
         definition::{Definition, SchemaForm},
+        kinds::NoPolicies,
     },
     storage::{
         authorizer::Authorizer,
@@ -46,7 +47,7 @@ fn kind(crd: &str) -> EphemeralKind {
         validations: vec![],
         status: None,
     };
-    let (plan, diagnostics) = engine::compile(&definition, &Catalog::default());
+    let (plan, diagnostics) = engine::compile(&definition, &Catalog::default(), &NoPolicies);
     let version = EphemeralVersion {
         name: "v1alpha1".into(),
         deprecation: None,
