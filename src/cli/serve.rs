@@ -63,7 +63,7 @@ async fn serve(args: &Args, directory: Directory, report: &Report) -> Result<(),
     print::stdout(welcome(report, &server.url(), args).as_bytes());
     tokio::select! {
         () = server.run(interrupted()) => {}
-        () = report_changes(&reloader) => {}
+        () = report_changes(&reloader, report) => {}
     }
     Ok(())
 }
@@ -86,15 +86,19 @@ fn welcome(report: &Report, url: &str, args: &Args) -> String {
     text
 }
 
-/// Prints what is found when files change, for ever.
-async fn report_changes(reloader: &Reloader) {
+/// Prints what is found when files change, for ever. Watching begins with a load, which is no news if it found the same.
+async fn report_changes(reloader: &Reloader, loaded: &Report) {
     let mut reports = reloader.reports();
-    reports.mark_unchanged();
+    let mut first = true;
     while reports.changed().await.is_ok() {
         let report = Arc::clone(&reports.borrow_and_update());
-        let kinds: usize = report.workspaces.iter().map(|workspace| workspace.ephemeral.len()).sum();
-        print::error_line(&format!("reloaded: {kinds} ephemeral kinds in {} workspaces", report.workspaces.len()));
-        load::findings(&report);
+        let same = report.workspaces == loaded.workspaces && report.findings.len() == loaded.findings.len();
+        if !(first && same) {
+            let kinds: usize = report.workspaces.iter().map(|workspace| workspace.ephemeral.len()).sum();
+            print::error_line(&format!("reloaded: {kinds} ephemeral kinds in {} workspaces", report.workspaces.len()));
+            load::findings(&report);
+        }
+        first = false;
     }
     std::future::pending().await
 }
