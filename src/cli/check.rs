@@ -50,11 +50,9 @@ fn findings(path: &Path) -> Result<Vec<Finding>, CliError> {
     if path.is_dir() {
         return Ok(Directory::load(path).map_err(fail)?.1.findings);
     }
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let layers = [parent.to_owned(), path.to_owned()];
+    // A bare name is `./name`, as its directory calls it.
+    let path = &if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
+    let layers = [path.parent().unwrap_or(path).to_owned(), path.to_owned()];
     let (_, report) = Directory::overlay(&layers).map_err(fail)?;
     let shown = path.display().to_string();
     Ok(report.findings.into_iter().filter(|finding| finding.file_name() == shown).collect())

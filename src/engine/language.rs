@@ -11,18 +11,10 @@ use crate::engine::schema::{Structural, structural::SchemaType};
 pub(crate) fn base() -> &'static Env {
     static BASE: OnceLock<Env> = OnceLock::new();
     BASE.get_or_init(|| {
-        let libraries = [
-            library::optionals(),
-            library::strings(),
-            library::lists(),
-            library::sets(),
-            library::math(),
-            library::encoders(),
-            library::network(),
-            library::comprehensions(),
-            library::bindings(),
-        ];
-        libraries.into_iter().chain(library::kubernetes()).fold(Env::standard(), cel::EnvBuilder::library).build()
+        // Kubernetes' own come first: of two versions of a function the first counts.
+        let beyond = [library::math(), library::encoders(), library::bindings(), library::regex()];
+        let libraries = library::kubernetes().into_iter().chain(beyond);
+        libraries.fold(Env::builder().lenient(true), cel::EnvBuilder::library).build()
     })
 }
 

@@ -91,8 +91,13 @@ pub(crate) fn check(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
+/// Whether a name means something else in every expression.
+pub(crate) fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name)
+}
+
 fn name(name: &str, what: &str, path: &FieldPath, place: Place, diagnostics: &mut Vec<Diagnostic>) {
-    if TAKEN.contains(&name) {
+    if is_taken(name) {
         let message = format!("`{name}` is reserved");
         let help = format!("take another {what}: `{name}` means something else in expressions");
         diagnostics.push(Diagnostic::error(path.clone(), message).at(place).help(help));
@@ -110,7 +115,7 @@ fn identifier(name: &str, what: &str, path: &FieldPath, place: Place, diagnostic
         diagnostics.push(Diagnostic::error(path.clone(), message).at(place).help(format!("take another {what}")));
     } else if !well_formed {
         let message = format!("`{name}` cannot be named in expressions");
-        let help = format!("a {what} is letters, digits and `_`, and does not begin with a digit");
+        let help = format!("use letters, digits and `_` for the {what}, and no digit at its beginning");
         diagnostics.push(Diagnostic::error(path.clone(), message).at(place).help(help));
     }
 }

@@ -12,7 +12,7 @@ use cel::{
 use crate::engine::{
     compile::{
         diagnose, field_path,
-        names::Early,
+        names::{self, Early},
         parsed::{Parsed, ParsedNode, ParsedValidation},
     },
     definition::Format,
@@ -92,7 +92,8 @@ impl<'a> Typist<'a> {
             .variable("object", object)
             .variable("request", request)
             .variable(VARIABLES, Type::Object(VARIABLES.into()));
-        for node in nodes {
+        // A name that is taken is reported, and goes on to mean what it meant.
+        for node in nodes.iter().filter(|node| !names::is_taken(&node.name)) {
             env = env.variable(&node.name, Type::Error);
         }
         let env = env.provider(variables.clone()).build();
@@ -125,6 +126,9 @@ impl<'a> Typist<'a> {
     }
 
     fn declare(&mut self, name: &str, ty: Type) {
+        if names::is_taken(name) {
+            return;
+        }
         self.env = self.env.extend().variable(name, ty).build();
     }
 
@@ -321,9 +325,11 @@ fn wrong(want: Want, ty: &Type) -> Option<(String, String)> {
     let help = match ty {
         Type::Optional(_) => format!("say what it is when it is absent: `(...).orValue({default})`"),
         Type::Wrapper(_) => "it may be null: say what it is then".to_owned(),
-        _ if want == Want::String => "convert it: `string(...)`".to_owned(),
+        _ if want == Want::String && is_scalar(ty) => "convert it: `string(...)`".to_owned(),
         Type::Map(_) if want == Want::List => "take the keys: `m.map(k, k)`".to_owned(),
-        _ => "compare it with something".to_owned(),
+        _ if want == Want::List => "put it into one: `[...]`".to_owned(),
+        _ if want == Want::Bool => "compare it with something".to_owned(),
+        _ => "name a field or an element of it".to_owned(),
     };
     Some((format!("{wanted}, and this gives `{ty}`"), help))
 }

@@ -1,7 +1,10 @@
 //! Check errors in cel-go's words, and what to do about them.
 //!
 //! Absent: when they occur (walk, calls).
-use super::{Checker, unify::Ty};
+use super::{
+    Checker,
+    unify::{Shape, Ty},
+};
 use crate::{
     ast::{Kind, NodeId},
     library::Function,
@@ -62,6 +65,10 @@ impl Checker<'_> {
     fn help_for_call(&self, id: NodeId, function: &Function, args: &[Ty], member: bool) -> Option<String> {
         if args.contains(&Ty::ERROR) {
             return None;
+        }
+        if args.iter().any(|ty| matches!(self.types.shape(*ty), Shape::Optional(_))) {
+            let help = "a value that may be absent: say what it is then, `(...).orValue(...)`, or ask `.hasValue()`";
+            return Some(help.to_owned());
         }
         let of_form = function.overloads.iter().filter(|overload| overload.member == member);
         let signatures: Vec<String> = of_form.map(|overload| signature(function, overload)).collect();
