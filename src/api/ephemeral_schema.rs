@@ -324,6 +324,9 @@ pub enum ReadAs {
 /// An HTTP call that an EgressPolicy allows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [
+    {"rule": "!has(self.select) || !has(self.selectAll)", "message": "at most one of select and selectAll may be set"}
+]))]
 pub struct Http {
     /// The EgressPolicy that allows the call and holds its credentials.
     #[schemars(length(min = 1, max = 253))]
@@ -344,9 +347,18 @@ pub struct Http {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "free")]
     pub body: Option<serde_json::Value>,
-    /// What of a JSON answer to take, a JSONPath (RFC 9535). Without it the whole body.
+    /// The format of the answer's body. Defaults to Json.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<BodyFormat>,
+    /// What of a JSON answer to take, a JSONPath (RFC 9535) of exactly one value. Without it the whole body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
+    /// What of a JSON answer to take, a JSONPath (RFC 9535) whose values become a list. Instead of `select`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select_all: Option<String>,
+    /// An answer of 404 is an absent optional value instead of an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optional: Option<bool>,
     /// OpenAPI schema of the selected value; without it the value is dyn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "free_object")]
@@ -355,6 +367,18 @@ pub struct Http {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 86400))]
     pub ttl_seconds: Option<u32>,
+}
+
+/// The format of an HTTP body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum BodyFormat {
+    /// One JSON value.
+    #[default]
+    Json,
+    /// A JSON value a line, read as a list.
+    JsonLines,
+    /// A string.
+    Text,
 }
 
 /// An HTTP method.
