@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod create;
 pub mod decode;
 pub mod directory;
+pub mod egress;
 pub mod encode;
 pub mod failure;
 pub mod lower;

@@ -1,0 +1,171 @@
+//! The one door to the outside: what all policies share, and the snapshots of policies that catalogs hold.
+//!
+//! Absent: what one policy does with a call (channel).
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::SystemTime,
+};
+
+use tokio::time::Instant;
+
+use crate::{
+    api::egress_policy::EgressPolicySpec,
+    storage::egress::{
+        call::{Asker, Call, Literal, Reply},
+        channel::Channel,
+        dial::{Dial, TcpDialer},
+        error::EgressError,
+        policy::PolicyError,
+        resolve::{Resolve, SystemResolver},
+        secrets::Secrets,
+    },
+};
+
+/// Tells the time by which answers age.
+pub trait Clock: fmt::Debug + Send + Sync {
+    /// Now.
+    fn now(&self) -> SystemTime;
+}
+
+/// The system's time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+}
+
+/// What all policies share.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Looks names up.
+    pub resolver: Arc<dyn Resolve>,
+    /// Opens connections.
+    pub dialer: Arc<dyn Dial>,
+    /// Gives the bytes of credentials.
+    pub secrets: Arc<dyn Secrets>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Addresses of this server besides those of its interfaces: load balancers before it.
+    pub own: Vec<IpAddr>,
+    /// Bytes that cached answers may take together.
+    pub cache_bytes: u64,
+}
+
+impl Surroundings {
+    /// Those of a server.
+    pub fn system(secrets: Arc<dyn Secrets>) -> Surroundings {
+        Surroundings {
+            resolver: Arc::new(SystemResolver::default()),
+            dialer: Arc::new(TcpDialer),
+            secrets,
+            clock: Arc::new(SystemClock),
+            own: vec![],
+            cache_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// The door. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    surroundings: Arc<Surroundings>,
+    /// Policies by workspace and name, so that one that did not change keeps its connections, counts and cached answers.
+    known: Arc<Mutex<HashMap<(Arc<str>, Arc<str>), Known>>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    spec: EgressPolicySpec,
+    channel: Weak<Channel>,
+}
+
+impl Gateway {
+    /// A door with nothing known.
+    pub fn new(surroundings: Surroundings) -> Gateway {
+        Gateway { surroundings: Arc::new(surroundings), known: Arc::default() }
+    }
+
+    /// The policies of a workspace as they are now, and what is wrong with which. A policy that is wrong refuses all calls:
+    /// an older one that allowed more must not live on.
+    pub fn egress<'a>(
+        &self,
+        workspace: &str,
+        policies: impl IntoIterator<Item = (&'a str, &'a EgressPolicySpec)>,
+    ) -> (Egress, Vec<(Arc<str>, PolicyError)>) {
+        let workspace: Arc<str> = workspace.into();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut channels = BTreeMap::new();
+        let mut errors = vec![];
+        for (name, spec) in policies {
+            let name: Arc<str> = name.into();
+            let key = (Arc::clone(&workspace), Arc::clone(&name));
+            let unchanged =
+                known.get(&key).filter(|known| known.spec == *spec).and_then(|known| known.channel.upgrade());
+            let channel = match unchanged {
+                Some(channel) => Some(channel),
+                None => match Channel::new(&self.surroundings, &workspace, &name, spec) {
+                    Ok(channel) => Some(Arc::new(channel)),
+                    Err(found) => {
+                        errors.extend(found.into_iter().map(|error| (Arc::clone(&name), error)));
+                        None
+                    }
+                },
+            };
+            if let Some(channel) = &channel {
+                known.insert(key, Known { spec: spec.clone(), channel: Arc::downgrade(channel) });
+            }
+            channels.insert(name, channel);
+        }
+        known.retain(|_, known| known.channel.strong_count() > 0);
+        (Egress { channels: Arc::new(channels) }, errors)
+    }
+}
+
+/// The policies of one workspace at one time. Cheap to clone; the default has none, so that nothing leaves.
+#[derive(Clone, Debug, Default)]
+pub struct Egress {
+    /// `None` where the policy is wrong.
+    channels: Arc<BTreeMap<Arc<str>, Option<Arc<Channel>>>>,
+}
+
+impl Egress {
+    /// The names of the policies, for suggestions.
+    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.channels.keys()
+    }
+
+    /// Judges what is known of a call when its schema is compiled. Without a workspace that part is left for the call.
+    pub fn check_literal(
+        &self,
+        policy: &str,
+        schema: &str,
+        workspace: Option<&str>,
+        literal: &Literal<'_>,
+    ) -> Result<(), EgressError> {
+        let channel = self.channel(policy)?;
+        channel.admit_asker(schema, workspace)?;
+        channel.rules().admit_literal(literal)?.map_err(|part| EgressError::NotAllowed { policy: policy.into(), part })
+    }
+
+    /// Makes a call. Ends by the deadline, or before by the policy's own.
+    pub async fn call(&self, call: &Call, deadline: Instant) -> Result<Reply, EgressError> {
+        let channel = self.channel(&call.policy)?;
+        let Asker { schema, workspace } = &call.asker;
+        channel.admit_asker(schema, Some(workspace))?;
+        channel.call(call, deadline).await
+    }
+
+    fn channel(&self, policy: &str) -> Result<&Arc<Channel>, EgressError> {
+        match self.channels.get(policy) {
+            Some(Some(channel)) => Ok(channel),
+            Some(None) => Err(EgressError::InvalidPolicy { policy: policy.into() }),
+            None => Err(EgressError::UnknownPolicy { policy: policy.into() }),
+        }
+    }
+}
