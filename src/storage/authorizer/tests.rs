@@ -1,3 +1,4 @@
+//! What RBAC objects allow, as users meet it.
 use super::*;
 use crate::storage::{
     manifest,
