@@ -257,6 +257,30 @@ mod tests {
         assert!(text.contains("yaml: "), "{text}");
     }
 
+    /// Every prefix of a body, and every body with one byte changed, is an object or a worded error: where the parser refuses
+    /// a text, Go's scanner has words for it, unless it is about UTF-8.
+    #[test]
+    fn no_body_is_without_words() {
+        let body = r#"{"kind":"A","a":[1,-2.5e3,true,false,null,"x\u00e9\n"],"b":{"c":{}}}"#.as_bytes();
+        let mut bodies: Vec<Vec<u8>> = (0..body.len()).map(|end| body[..end].to_vec()).collect();
+        for at in 0..body.len() {
+            for byte in [b'"', b'{', b'}', b',', b'0', b'\\', b'\n', 0, 0xff] {
+                let mut changed = body.to_vec();
+                changed[at] = byte;
+                bodies.push(changed);
+            }
+        }
+        for body in bodies {
+            let text = String::from_utf8_lossy(&body);
+            if let Err(error) = object(Format::Json, &body, "A") {
+                let message = error.to_string();
+                let worded = !message.contains(" at line ") || body.contains(&0xff);
+                assert!(worded, "{text}: {message}");
+            }
+            let _ = object(Format::Yaml, &body, "A");
+        }
+    }
+
     #[test]
     fn media_types() {
         assert_eq!(format(None), Ok(Format::Json));
