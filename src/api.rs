@@ -4,6 +4,7 @@
 pub mod crds;
 pub mod egress_policy;
 pub mod ephemeral_schema;
+pub mod http;
 pub mod review;
 pub mod status;
 pub mod user;

@@ -5,7 +5,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::ephemeral_schema::Method;
+use crate::api::http::Method;
 
 /// EgressPolicySpec allows HTTP calls to some hosts, with the credentials for them, within limits.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
