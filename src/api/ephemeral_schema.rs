@@ -8,7 +8,8 @@ use kube::CustomResource;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::api::http::{Http, free_object};
+use crate::api::http::free_object;
+pub use crate::api::http::{BodyFormat, Http, Method};
 
 /// EphemeralSchemaSpec declares a kind whose objects can only be created, are answered in the create response, and
 /// are never stored.
