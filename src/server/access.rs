@@ -98,7 +98,16 @@ pub async fn require(workspace: &Workspace, user: &UserInfo, attributes: &Attrib
     if decision.allowed {
         return Ok(());
     }
-    let mut why = refusal(user, attributes);
+    let mut why = refusal(
+        &UserInfo { username: status::echo(&user.username), ..UserInfo::default() },
+        &Attributes {
+            group: status::echo(&attributes.group).into(),
+            resource: status::echo(&attributes.resource).into(),
+            namespace: status::echo(&attributes.namespace).into(),
+            path: attributes.path.as_deref().map(|p| status::echo(p).into()),
+            ..attributes.clone()
+        },
+    );
     if !decision.reason.is_empty() {
         why = format!("{why}: {}", decision.reason);
     }

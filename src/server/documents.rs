@@ -13,7 +13,7 @@ use sha2::{Digest, Sha512};
 use crate::{
     server::{
         discovery, openapi,
-        published::{self, Group},
+        published::{self, Group, Version},
     },
     storage::{catalog::Catalog, workspace::Workspace},
 };
@@ -42,6 +42,7 @@ impl Document {
 /// What one catalog snapshot publishes.
 #[derive(Debug)]
 pub struct Documents {
+    shared: Arc<Shared>,
     catalog: Arc<Catalog>,
     groups: Vec<Group>,
     /// `/api` and `/apis`, each in v2 and v2beta1.
@@ -52,9 +53,10 @@ pub struct Documents {
 }
 
 impl Documents {
-    fn new(catalog: Arc<Catalog>) -> Documents {
+    fn new(catalog: Arc<Catalog>, shared: Arc<Shared>) -> Documents {
         let groups = published::of(&catalog);
         Documents {
+            shared,
             catalog,
             groups,
             aggregated: Default::default(),
@@ -94,7 +96,8 @@ impl Documents {
             all.map(|(group, version)| {
                 let root = if group.name.is_empty() { "api" } else { "apis" };
                 let path = format!("{root}/{}", discovery::group_version(group, version));
-                (path, Document::json(&openapi::v3(group, version)))
+                let document = self.shared.get(&path, group, version);
+                (path, document)
             })
             .collect()
         })
@@ -111,22 +114,52 @@ impl Documents {
     }
 }
 
+/// Most versions whose documents are shared: Kubernetes' own are about 30.
+const MAX_SHARED: usize = 256;
+
+/// The OpenAPI v3 documents of versions, kept while what they tell of is the same: Kubernetes' own kinds are the same in
+/// every workspace and after every reload, and take most of the time.
+#[derive(Debug, Default)]
+struct Shared(Mutex<HashMap<String, (Version, Document)>>);
+
+impl Shared {
+    fn get(&self, path: &str, group: &Group, version: &Version) -> Document {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, document)) = lock().get(path)
+            && known.is_same(version)
+        {
+            return document.clone();
+        }
+        // Built without the lock: others are not kept waiting, and at worst two build the same.
+        let document = Document::json(&openapi::v3(group, version));
+        let mut all = lock();
+        if all.len() >= MAX_SHARED {
+            all.clear();
+        }
+        all.insert(path.to_owned(), (version.clone(), document.clone()));
+        document
+    }
+}
+
 /// The newest documents of each workspace.
 #[derive(Debug, Default)]
-pub struct Cache(Mutex<HashMap<Arc<str>, Arc<Documents>>>);
+pub struct Cache {
+    newest: Mutex<HashMap<Arc<str>, Arc<Documents>>>,
+    shared: Arc<Shared>,
+}
 
 impl Cache {
     /// The documents of what a workspace serves now. `alive` tells which workspaces are still there, when one is added.
     pub fn of(&self, workspace: &Workspace, alive: impl Fn(&str) -> bool) -> Arc<Documents> {
         let catalog = workspace.catalog();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(documents) = all.get(workspace.path())
             && Arc::ptr_eq(&documents.catalog, &catalog)
         {
             return Arc::clone(documents);
         }
         all.retain(|path, _| alive(path));
-        let documents = Arc::new(Documents::new(catalog));
+        let documents = Arc::new(Documents::new(catalog, Arc::clone(&self.shared)));
         all.insert(Arc::clone(workspace.path()), Arc::clone(&documents));
         documents
     }

@@ -26,6 +26,23 @@ pub struct Version {
     pub resources: Vec<Resource>,
 }
 
+impl Version {
+    /// Whether two tell of the same: the same kinds, not equal ones.
+    pub fn is_same(&self, other: &Version) -> bool {
+        let same = |(a, b): (&Resource, &Resource)| {
+            a.plural == b.plural
+                && a.kind == b.kind
+                && match (&a.served, &b.served) {
+                    (Served::Ephemeral(a), Served::Ephemeral(b)) => Arc::ptr_eq(a, b),
+                    (Served::Stored(a), Served::Stored(b)) => Arc::ptr_eq(a, b),
+                    (Served::Review, Served::Review) => true,
+                    _ => false,
+                }
+        };
+        self.resources.len() == other.resources.len() && self.resources.iter().zip(&other.resources).all(same)
+    }
+}
+
 /// A resource.
 #[derive(Clone, Debug)]
 pub struct Resource {
