@@ -13,6 +13,7 @@
 pub mod ast;
 pub mod check;
 pub mod env;
+pub mod estimate;
 pub mod eval;
 mod format;
 #[cfg(feature = "serde")]

@@ -150,7 +150,9 @@ pub struct Overload {
     pub specialize: Option<Specialize>,
     /// What a call costs beyond its arguments (COST model).
     pub cost: Cost,
-    /// The same in words, for the function reference.
+    /// What a call is estimated to cost beyond its arguments, and how large its result is.
+    pub estimate: crate::estimate::Rule,
+    /// What it costs in words, for the function reference.
     pub price: &'static str,
     /// One line for the function reference.
     pub doc: &'static str,

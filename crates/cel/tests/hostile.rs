@@ -10,7 +10,7 @@
 )]
 mod common;
 
-use cel::{Ast, Env, ast::NodeId, library};
+use cel::{Ast, Env, ast::NodeId, estimate::NoSizes, library};
 
 fn env() -> Env {
     let libraries =
@@ -38,6 +38,8 @@ fn exercise(env: &Env, text: &str) -> bool {
     match env.check(ast) {
         Ok(checked) => {
             let _ = (checked.attributes(), checked.result_type().to_string(), checked.clone());
+            let cost = checked.estimate(env, &NoSizes).cost;
+            assert!(cost.min <= cost.max, "{text} is estimated at {cost:?}");
         }
         Err(issues) => assert!(!issues.0.is_empty() && issues.0.len() <= 100),
     }

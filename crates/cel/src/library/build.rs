@@ -38,6 +38,7 @@ pub(crate) fn global(
         implementation,
         specialize: None,
         cost: ONE.cost,
+        estimate: ONE.estimate,
         price: ONE.words,
         doc,
         example,
@@ -58,7 +59,7 @@ pub(crate) fn method(
 
 /// The overload at another cost, which holds where the checker decided for this overload.
 pub(crate) fn at(price: Price, overload: Overload) -> Overload {
-    Overload { cost: price.cost, price: price.words, ..overload }
+    Overload { cost: price.cost, estimate: price.estimate, price: price.words, ..overload }
 }
 
 /// The parameter of signatures that have one.

@@ -8,6 +8,7 @@
     reason = "ranges are checked before each cast; int to double rounds, as the specification says"
 )]
 use crate::{
+    estimate::{Bounds, Guess, rule::size},
     eval::{Context, Halt},
     format::{number, time},
     library::{
@@ -42,7 +43,12 @@ pub(crate) fn functions() -> Vec<Function> {
             vec![
                 global("bytes_to_bytes", vec![Bytes], Bytes, to_bytes, "Itself.", "bytes(b'a') == b'a'"),
                 at(
-                    cost::RECEIVER_INNER,
+                    cost::RECEIVER_INNER.estimated(|args| {
+                        let text = size(args, 0);
+                        // A character has at most 4 bytes.
+                        let bytes = Bounds::new(text.min, text.max.wrapping_mul(4));
+                        Guess::cost(text.scaled(0.1)).sized(bytes)
+                    }),
                     global(
                         "string_to_bytes",
                         vec![String],
@@ -148,7 +154,10 @@ pub(crate) fn functions() -> Vec<Function> {
                 global("string_to_string", vec![String], String, to_string, "Itself.", "string('a') == 'a'"),
                 global("bool_to_string", vec![Bool], String, to_string, "`true` or `false`.", "string(true) == 'true'"),
                 at(
-                    cost::RECEIVER_INNER,
+                    cost::RECEIVER_INNER.estimated(|args| {
+                        let bytes = size(args, 0);
+                        Guess::cost(bytes.scaled(0.1)).sized(Bounds::new(bytes.min / 4, bytes.max))
+                    }),
                     global(
                         "bytes_to_string",
                         vec![Bytes],

@@ -1,4 +1,4 @@
-//! The cost rules that several functions share (COST A7): sizes of arguments and what is charged for them.
+//! The cost rules that several functions share (COST A7, B4): sizes of arguments, what is charged for them, what is estimated.
 //!
 //! Absent: which function has which rule (it stands beside the function), the charging itself.
 #![expect(
@@ -7,25 +7,42 @@
     clippy::cast_sign_loss,
     reason = "upstream computes costs in f64 and truncates; sizes are far below 2^53"
 )]
-use crate::{library::Cost, value::Value};
+use crate::{
+    estimate::{
+        Bounds, Guess, Operand, Rule,
+        rule::{self, size as guessed},
+    },
+    library::Cost,
+    value::Value,
+};
 
-/// What a call costs, for the evaluator and for readers.
+/// What a call costs, for the evaluator, for the estimator and for readers.
 #[derive(Clone, Copy)]
 pub(crate) struct Price {
     pub(crate) cost: Cost,
+    pub(crate) estimate: Rule,
     pub(crate) words: &'static str,
 }
 
 impl Price {
-    pub(crate) const fn new(cost: Cost, words: &'static str) -> Price {
-        Price { cost, words }
+    pub(crate) const fn new(cost: Cost, estimate: Rule, words: &'static str) -> Price {
+        Price { cost, estimate, words }
+    }
+
+    /// The same price, estimated otherwise: upstream's rules do not always tell the same.
+    pub(crate) const fn estimated(self, estimate: Rule) -> Price {
+        Price { estimate, ..self }
     }
 }
 
 /// What most calls cost.
-pub(crate) const ONE: Price = Price::new(Cost::Fixed(1), "1");
+pub(crate) const ONE: Price = Price::new(Cost::Fixed(1), one, "1");
 /// What is charged where only the operands count.
-pub(crate) const FREE: Price = Price::new(Cost::Fixed(0), "0");
+pub(crate) const FREE: Price = Price::new(Cost::Fixed(0), one, "0");
+
+fn one(_: &[Operand<'_>]) -> Guess {
+    Guess::exactly(1)
+}
 
 /// The size of an argument: code points, bytes, elements, what an opaque says; 1 for the rest.
 pub(crate) fn size(value: Option<&Value>) -> u64 {
@@ -88,32 +105,57 @@ pub(crate) fn pairs(list: Option<&Value>) -> u64 {
 }
 
 /// A tenth of the first argument's size.
-pub(crate) const RECEIVER: Price =
-    Price::new(Cost::Args(|args| tenth(size(args.first()))), "a tenth of the first argument's size");
+pub(crate) const RECEIVER: Price = Price::new(
+    Cost::Args(|args| tenth(size(args.first()))),
+    |args| Guess::cost(guessed(args, 0).scaled(0.1)),
+    "a tenth of the first argument's size",
+);
+/// As [`RECEIVER`], of what gives a text that is no larger.
+pub(crate) const RECEIVER_KEPT: Price = RECEIVER.estimated(|args| {
+    let size = guessed(args, 0);
+    Guess::cost(size.scaled(0.1)).sized(size)
+});
 /// As [`RECEIVER`], through a present optional.
 pub(crate) const RECEIVER_INNER: Price =
-    Price::new(Cost::ResolvedArgs(|args| tenth(inner_size(args.first()))), "a tenth of the first argument's size");
+    Price { cost: Cost::ResolvedArgs(|args| tenth(inner_size(args.first()))), ..RECEIVER };
+/// As [`RECEIVER_INNER`], of methods that look at as much of it as their argument is long: the estimate is of the argument.
+pub(crate) const RECEIVER_END: Price = RECEIVER_INNER.estimated(|args| Guess::cost(guessed(args, 1).scaled(0.1)));
 /// Two traversals of the first argument.
-pub(crate) const RECEIVER_TWICE: Price =
-    Price::new(Cost::Args(|args| fifth(size(args.first()))), "a fifth of the first argument's size");
-/// Two traversals of the result.
-pub(crate) const RESULT_TWICE: Price =
-    Price::new(Cost::Result(|_, result| fifth(size(result))), "a fifth of the result's size");
+pub(crate) const RECEIVER_TWICE: Price = Price::new(
+    Cost::Args(|args| fifth(size(args.first()))),
+    |args| Guess::cost(guessed(args, 0).scaled(0.2)),
+    "a fifth of the first argument's size",
+);
 /// The shorter of two.
 pub(crate) const SHORTER: Price = Price::new(
     Cost::ResolvedArgs(|args| tenth(smaller_size(args.first(), args.get(1)))),
+    shorter,
     "a tenth of the smaller operand's size",
 );
 /// Both together.
 pub(crate) const BOTH: Price = Price::new(
     Cost::ResolvedArgs(|args| tenth(inner_size(args.first()).saturating_add(inner_size(args.get(1))))),
+    |args| {
+        let size = guessed(args, 0) + guessed(args, 1);
+        Guess::cost(size.scaled(0.1)).sized(size)
+    },
     "a tenth of the operands' sizes together",
 );
 /// A regular expression.
 pub(crate) const MATCHING: Price = Price::new(
     Cost::ResolvedArgs(|args| matching(inner_size(args.first()), inner_size(args.get(1)))),
+    |args| Guess::cost(rule::matching(guessed(args, 0), guessed(args, 1))),
     "a tenth of the text's size times a quarter of the pattern's",
 );
-/// A list that is made: its allocation and its elements.
-pub(crate) const NEW_LIST: Price =
-    Price::new(Cost::ResolvedResult(|_, result| 11 + size(result)), "11 and the elements of the result");
+/// A list that is made of the first argument: its allocation and its elements.
+pub(crate) const NEW_LIST: Price = Price::new(
+    Cost::ResolvedResult(|_, result| 11 + size(result)),
+    |args| Guess::list(guessed(args, 0), 1.0),
+    "11 and the elements of the result",
+);
+
+/// Comparing two: what is not empty costs at least 1.
+pub(crate) fn shorter(args: &[Operand<'_>]) -> Guess {
+    let max = guessed(args, 0).max.min(guessed(args, 1).max);
+    Guess::cost(Bounds::new(max.min(1), max).scaled(0.1))
+}

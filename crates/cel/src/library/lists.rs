@@ -3,6 +3,10 @@
 //! Absent: `sortBy` (a macro over `@sortByAssociatedKeys`), `first` and `last` (optional), Kubernetes' own
 //! list functions (kubernetes::lists).
 use crate::{
+    estimate::{
+        Bounds, Guess, Operand,
+        rule::{integer, size},
+    },
     eval::{Context, Halt},
     library::{
         Cost, Function, Library, Overload,
@@ -20,7 +24,11 @@ pub(crate) fn library() -> Library {
     let list = || Type::list(t());
     let nested = || Type::list(list());
     let dynamic = || Type::list(Type::Dyn);
-    let flat = Price::new(Cost::ResolvedArgs(|args| 11 + cost::size(args.first())), "11 and the elements of the list");
+    let flat = Price::new(
+        Cost::ResolvedArgs(|args| 11 + cost::size(args.first())),
+        |args| Guess::list(size(args, 0), 1.0),
+        "11 and the elements of the list",
+    );
     // As much as levels times elements, less than the base where the level is negative.
     let flat_to = Price::new(
         Cost::ResolvedArgs(|args| {
@@ -28,17 +36,23 @@ pub(crate) fn library() -> Library {
             let size = i64::try_from(cost::size(args.first())).unwrap_or(i64::MAX);
             11u64.saturating_add_signed(size.saturating_mul(depth))
         }),
+        |args| Guess::list(size(args, 0), float(literal(args, 1, u64::MAX))),
         "11 and the levels times the elements of the list",
     );
     let all_pairs = Price::new(
         Cost::ResolvedArgs(|args| cost::pairs(args.first())),
+        |args| all_pairs_of(size(args, 0), 2.0),
         "11 and twice the square of the number of elements (2.1 times for texts)",
     );
     let functions = vec![
         function(
             "slice",
             vec![at(
-                cost::NEW_LIST,
+                cost::NEW_LIST.estimated(|args| {
+                    let end = literal(args, 2, size(args, 0).max);
+                    // An end before the start is an error; upstream's arithmetic makes much of it.
+                    Guess::list(Bounds::exactly(end.wrapping_sub(literal(args, 1, 0))), 1.0)
+                }),
                 method(
                     "list_slice",
                     vec![list(), Type::Int, Type::Int],
@@ -107,7 +121,7 @@ pub(crate) fn library() -> Library {
         function(
             "lists.range",
             vec![at(
-                cost::NEW_LIST,
+                cost::NEW_LIST.estimated(|args| Guess::list(Bounds::exactly(literal(args, 0, u64::MAX)), 1.0)),
                 global(
                     "lists_range",
                     vec![Type::Int],
@@ -126,6 +140,10 @@ pub(crate) fn library() -> Library {
 
 fn sorts(all_pairs: Price) -> Function {
     let of = |id, element: Type, example| -> Overload {
+        let all_pairs = match element {
+            Type::String | Type::Bytes => all_pairs.estimated(|args| all_pairs_of(size(args, 0), 2.1)),
+            _ => all_pairs,
+        };
         let list = Type::list(element);
         at(
             all_pairs,
@@ -150,10 +168,15 @@ fn sorts(all_pairs: Price) -> Function {
 fn sorts_by_keys() -> Function {
     let price = Price::new(
         Cost::ResolvedArgs(|args| cost::pairs(args.get(1))),
+        |args| all_pairs_of(size(args, 1), 2.0),
         "11 and twice the square of the number of keys (2.1 times for texts)",
     );
     let list = Type::list(Type::param("T"));
     let of = |id, key: Type, example| -> Overload {
+        let price = match key {
+            Type::String | Type::Bytes => price.estimated(|args| all_pairs_of(size(args, 1), 2.1)),
+            _ => price,
+        };
         let params = vec![list.clone(), Type::list(key)];
         at(
             price,
@@ -184,6 +207,21 @@ fn sorts_by_keys() -> Function {
             of("list_bytes_sortByAssociatedKeys", Type::Bytes, "['b', 'a'].sortBy(s, bytes(s)) == ['a', 'b']"),
         ],
     )
+}
+
+/// A number of elements that stands in the text; a negative one is an error.
+fn literal(args: &[Operand<'_>], index: usize, unknown: u64) -> u64 {
+    integer(args, index).map_or(unknown, |n| u64::try_from(n).unwrap_or(0))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "upstream computes estimates in f64")]
+fn float(n: u64) -> f64 {
+    n as f64
+}
+
+/// Upstream takes the pairs for the result's size too.
+fn all_pairs_of(size: Bounds, walks: f64) -> Guess {
+    Guess::list(size * size, walks)
 }
 
 fn slice(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    estimate::{Bounds, Guess, rule::size},
     eval::{Context, Halt},
     library::{
         Cost, Function, Implementation, Library,
@@ -231,6 +232,7 @@ fn prefixes() -> Vec<Function> {
     let cidr = || Type::opaque(CIDR);
     let holds_ip = Price::new(
         Cost::Args(|args| cost::tenth(2 * cost::size(args.first())) + text_price(args)),
+        |_| Guess::cost(two_addresses()),
         "a fifth of the prefix's size, and a tenth of a text's",
     );
     let holds_cidr = Price::new(
@@ -238,6 +240,7 @@ fn prefixes() -> Vec<Function> {
             let size = cost::size(args.first());
             cost::tenth(2 * size) + cost::tenth(size) + 1 + text_price(args)
         }),
+        |_| Guess::cost(two_prefixes()),
         "1 and three tenths of the prefix's size, and a tenth of a text's",
     );
     vec![
@@ -273,7 +276,7 @@ fn prefixes() -> Vec<Function> {
             "containsIP",
             vec![
                 at(
-                    holds_ip,
+                    holds_ip.estimated(|args| Guess::cost(two_addresses() + size(args, 1).scaled(0.1))),
                     method(
                         "cidr_contains_ip_string",
                         vec![cidr(), String],
@@ -300,7 +303,7 @@ fn prefixes() -> Vec<Function> {
             "containsCIDR",
             vec![
                 at(
-                    holds_cidr,
+                    holds_cidr.estimated(|args| Guess::cost(two_prefixes() + size(args, 1).scaled(0.1))),
                     method(
                         "cidr_contains_cidr_string",
                         vec![cidr(), String],
@@ -346,6 +349,16 @@ fn prefixes() -> Vec<Function> {
             )],
         ),
     ]
+}
+
+/// Comparing twice 4 to 16 bytes.
+fn two_addresses() -> Bounds {
+    Bounds::new(8, 32).scaled(0.1)
+}
+
+/// Comparing them, masking one, comparing the lengths.
+fn two_prefixes() -> Bounds {
+    two_addresses() + Bounds::new(4, 16).scaled(0.1) + Bounds::exactly(1)
 }
 
 /// What reading the argument costs where it is text.

@@ -5,6 +5,7 @@
 //! Absent: short-circuiting and optional chains: the evaluator runs `&&`, `||`, `?:`, indexing and the optional forms
 //! itself; they are here to be declared and documented.
 use crate::{
+    estimate::{Bounds, Guess, Operand, rule::size},
     eval::{Context, ErrorKind, Halt},
     library::{
         Cost, Function,
@@ -88,7 +89,11 @@ fn logic() -> Vec<Function> {
             "@in",
             vec![
                 at(
-                    Price::new(Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))), "the number of elements"),
+                    Price::new(
+                        Cost::ResolvedArgs(|args| cost::inner_size(args.get(1))),
+                        |args| Guess::cost(size(args, 1).scaled(1.0)),
+                        "the number of elements",
+                    ),
                     global(
                         "in_list",
                         vec![any(), any_list()],
@@ -169,7 +174,10 @@ fn arithmetic() -> Vec<Function> {
                     "timestamp('2024-01-01T00:00:00Z') + duration('1s') == timestamp('2024-01-01T00:00:01Z')",
                 ),
                 two("add_int64", Int, Int, Int, add, "Sum; an error where it does not fit.", "1 + 2 == 3"),
-                two("add_list", any_list(), any_list(), any_list(), add, "Concatenation.", "[1] + [2] == [1, 2]"),
+                at(
+                    cost::ONE.estimated(|args| Guess::exactly(1).sized(size(args, 0) + size(args, 1))),
+                    two("add_list", any_list(), any_list(), any_list(), add, "Concatenation.", "[1] + [2] == [1, 2]"),
+                ),
                 at(cost::BOTH, two("add_string", String, String, String, add, "Concatenation.", "'a' + 'b' == 'ab'")),
                 two("add_uint64", Uint, Uint, Uint, add, "Sum; an error where it does not fit.", "1u + 2u == 3u"),
             ],
@@ -296,6 +304,7 @@ fn equality() -> Vec<Function> {
             [Value::Opaque(_), _] => 1,
             _ => cost::tenth(cost::smaller_size(args.first(), args.get(1))),
         }),
+        equality_of,
         "a tenth of the smaller operand's size; 1 for values of libraries",
     );
     let same = vec![any(), any()];
@@ -322,6 +331,19 @@ fn equality() -> Vec<Function> {
             )],
         ),
     ]
+}
+
+/// Kubernetes' rules for its own types; for everything else the smaller operand counts.
+fn equality_of(args: &[Operand<'_>]) -> Guess {
+    let [left, right] = args else { return cost::shorter(args) };
+    match (left.ty, right.ty) {
+        (Type::Opaque(name, _), ty) if ty == left.ty => match &**name {
+            "kubernetes.NamedFormat" => Guess::cost(Bounds::new(1, 64).scaled(0.1)),
+            "kubernetes.URL" => Guess::cost(Bounds::new(1, right.size.map_or(1, |size| size.max)).scaled(0.1)),
+            _ => Guess::exactly(1),
+        },
+        _ => cost::shorter(args),
+    }
 }
 
 fn and(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

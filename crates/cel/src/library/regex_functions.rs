@@ -4,6 +4,10 @@
 use regex_automata::{meta::Regex, util::captures::Captures};
 
 use crate::{
+    estimate::{
+        Bounds, Guess, Operand,
+        rule::{self, size},
+    },
     eval::{Context, Halt},
     library::{
         Cost, Library,
@@ -20,11 +24,28 @@ pub(crate) fn library() -> Library {
     use Type::{Int, String};
     let replaced = Price::new(
         Cost::Result(|args, result| matching(args).saturating_add(cost::size(result))),
+        |args| {
+            let text = size(args, 0);
+            // Nothing is replaced, or every character.
+            let size = text.union(text * size(args, 2));
+            Guess::cost(match_of(args) + size).sized(size)
+        },
         "a tenth of the text's size times a quarter of the pattern's, and the result's size",
     );
-    let extracted = Price::new(Cost::Args(matching), "a tenth of the text's size times a quarter of the pattern's");
+    let extracted = Price::new(
+        Cost::Args(matching),
+        |args| {
+            let part = Bounds::new(0, size(args, 0).max);
+            Guess::cost(match_of(args) + part).sized(part)
+        },
+        "a tenth of the text's size times a quarter of the pattern's",
+    );
     let all = Price::new(
         Cost::Result(|args, result| matching(args).saturating_add(10 + cost::size(result).max(1))),
+        |args| {
+            let parts = Bounds::new(0, size(args, 0).max);
+            Guess::cost(match_of(args) + Bounds::exactly(10) + parts).sized(parts)
+        },
         "10, a tenth of the text's size times a quarter of the pattern's, and the elements of the result",
     );
     let texts = || vec![String, String];
@@ -90,6 +111,10 @@ pub(crate) fn library() -> Library {
 
 fn matching(args: &[Value]) -> u64 {
     cost::matching(cost::size(args.first()), cost::size(args.get(1)))
+}
+
+fn match_of(args: &[Operand<'_>]) -> Bounds {
+    rule::matching(size(args, 0), size(args, 1))
 }
 
 fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

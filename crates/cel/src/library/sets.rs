@@ -2,6 +2,7 @@
 //!
 //! Absent: list functions (lists).
 use crate::{
+    estimate::{Bounds, Guess, rule::size},
     eval::{Context, Halt},
     library::{
         Cost, Function, Implementation, Library,
@@ -16,10 +17,12 @@ use crate::{
 pub(crate) fn library() -> Library {
     let once = Price::new(
         Cost::ResolvedArgs(|args| pairs(args).saturating_add(1)),
+        |args| Guess::cost(size(args, 0) * size(args, 1) + Bounds::exactly(1)),
         "1 and the product of the numbers of elements",
     );
     let twice = Price::new(
         Cost::ResolvedArgs(|args| pairs(args).saturating_mul(2).saturating_add(1)),
+        |args| Guess::cost((size(args, 0) * size(args, 1)).scaled(2.0) + Bounds::exactly(1)),
         "1 and twice the product of the numbers of elements",
     );
     let of = |name: &str, id, price, code: Implementation, doc, example| -> Function {

@@ -6,6 +6,7 @@ mod validate;
 use std::sync::Arc;
 
 use crate::{
+    estimate::{Guess, rule},
     eval::{Context, Halt},
     library::{
         Cost, Function, Library, Overload, Specialize,
@@ -103,6 +104,7 @@ fn strings() -> Vec<Function> {
         Cost::Args(|args| {
             cost::tenth(cost::inner_size(args.first())).saturating_mul(cost::tenth(cost::inner_size(args.get(1))))
         }),
+        |args| Guess::cost(rule::size(args, 0).scaled(0.1) * rule::size(args, 1).scaled(0.1)),
         "a tenth of the text's size times a tenth of the part's",
     );
     let two = || vec![String, String];
@@ -124,7 +126,7 @@ fn strings() -> Vec<Function> {
         function(
             "endsWith",
             vec![at(
-                cost::RECEIVER_INNER,
+                cost::RECEIVER_END,
                 method("ends_with_string", two(), Bool, ends_with, "Whether the text ends so.", "'abc'.endsWith('bc')"),
             )],
         ),
@@ -155,7 +157,7 @@ fn strings() -> Vec<Function> {
         function(
             "startsWith",
             vec![at(
-                cost::RECEIVER_INNER,
+                cost::RECEIVER_END,
                 method(
                     "starts_with_string",
                     two(),

@@ -10,12 +10,16 @@ mod validate;
 use std::sync::Arc;
 
 use crate::{
+    estimate::{
+        Bounds, Guess, Operand, parts,
+        rule::{integer, size},
+    },
     eval::{Context, Halt},
     library::{
-        Function, Implementation, Library,
+        Cost, Function, Implementation, Library,
         build::{at, function, global, invalid, method, no_overload_of, priced},
         conversions::text_of,
-        cost,
+        cost::{self, Price},
         kubernetes::lists::TRAVERSAL,
         standard::work,
     },
@@ -76,7 +80,11 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "join",
-            cost::RESULT_TWICE,
+            Price::new(
+                Cost::Result(|_, result| cost::fifth(cost::size(result))),
+                joined,
+                "a fifth of the result's size",
+            ),
             vec![
                 method("list_join", vec![strings()], String, join, "The texts in one.", "['a', 'b'].join() == 'ab'"),
                 method(
@@ -91,7 +99,7 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "lowerAscii",
-            cost::RECEIVER,
+            cost::RECEIVER_KEPT,
             vec![method(
                 "string_lower_ascii",
                 vec![String],
@@ -104,7 +112,12 @@ fn shared() -> Vec<Function> {
         function(
             "strings.quote",
             vec![at(
-                cost::RECEIVER_INNER,
+                cost::RECEIVER_INNER.estimated(|args| {
+                    let text = size(args, 0);
+                    // Every character may need a backslash; upstream's arithmetic wraps.
+                    let max = text.max.wrapping_mul(2).wrapping_add(2);
+                    Guess::cost(text.scaled(0.1)).sized(Bounds::new(text.min.wrapping_add(2), max))
+                }),
                 global(
                     "strings_quote",
                     vec![String],
@@ -117,7 +130,7 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "replace",
-            cost::RECEIVER_TWICE,
+            cost::RECEIVER_TWICE.estimated(replaced),
             vec![
                 method(
                     "string_replace_string_string",
@@ -139,7 +152,12 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "split",
-            cost::RECEIVER_TWICE,
+            cost::RECEIVER_TWICE.estimated(|args| {
+                let text = size(args, 0);
+                // A negative limit is none.
+                let parts = integer(args, 2).map_or(text.max, i64::cast_unsigned);
+                Guess::cost(text.scaled(0.2)).sized(Bounds::new(0, parts))
+            }),
             vec![
                 method(
                     "string_split_string",
@@ -161,7 +179,7 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "substring",
-            cost::RECEIVER,
+            cost::RECEIVER_KEPT,
             vec![
                 method(
                     "string_substring_int",
@@ -183,7 +201,7 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "trim",
-            cost::RECEIVER,
+            cost::RECEIVER_KEPT,
             vec![method(
                 "string_trim",
                 vec![String],
@@ -195,7 +213,7 @@ fn shared() -> Vec<Function> {
         ),
         priced(
             "upperAscii",
-            cost::RECEIVER,
+            cost::RECEIVER_KEPT,
             vec![method(
                 "string_upper_ascii",
                 vec![String],
@@ -206,6 +224,31 @@ fn shared() -> Vec<Function> {
             )],
         ),
     ]
+}
+
+/// The texts and the separators between them.
+fn joined(args: &[Operand<'_>]) -> Guess {
+    let list = size(args, 0);
+    let texts = args.first().and_then(|arg| arg.element).map_or(Bounds::exactly(0), |(_, text)| list * text);
+    let separators = if args.len() > 1 { size(args, 1) * list.less(1) } else { Bounds::exactly(0) };
+    let size = texts + separators;
+    Guess::cost(size.scaled(0.1)).sized(size)
+}
+
+/// The result is largest, and smallest, either where nothing or where everything is replaced.
+fn replaced(args: &[Operand<'_>]) -> Guess {
+    let (text, part, with) = (size(args, 0), size(args, 1), size(args, 2));
+    // How many replacements, and how much of the text is kept.
+    let ends = |text: u64, part: u64, grows: bool| match (part, grows) {
+        // Between all characters.
+        (0, _) => (text.saturating_add(1), text),
+        (_, false) => (0, text),
+        (_, true) => (parts(text, part), 0),
+    };
+    let (most, most_kept) = ends(text.max, part.min, with.max > part.min);
+    let (least, least_kept) = ends(text.min, part.max, part.max > with.min);
+    let size = Bounds::new(least, most) * with + Bounds::new(least_kept, most_kept);
+    Guess::cost(text.scaled(0.2)).sized(size)
 }
 
 fn search<const STRICT: bool>() -> Vec<Function> {

@@ -9,6 +9,7 @@ use std::{any::Any, sync::Arc};
 
 use super::format;
 use crate::{
+    estimate::{Bounds, Guess, rule::size},
     eval::{Context, Halt},
     library::{
         Cost, Function, Implementation, Library,
@@ -180,6 +181,10 @@ fn selectors() -> Vec<Function> {
             let size = cost::size(args.get(1));
             10 + cost::tenth(size) + size.div_ceil(2) * 50
         }),
+        |args| {
+            let text = size(args, 1);
+            Guess::cost(Bounds::exactly(10) + text.scaled(0.1) + text.scaled(0.5).scaled(50.0))
+        },
         "10 and some 25 for each character of the selector",
     );
     let of = |name: &str, id, code: Implementation, doc, example| {
@@ -215,7 +220,7 @@ fn decisions() -> Vec<Function> {
     vec![
         priced(
             "check",
-            Price::new(Cost::Fixed(350_000), "350,000"),
+            Price::new(Cost::Fixed(350_000), |_| Guess::exactly(350_000), "350,000"),
             vec![
                 method(
                     "pathcheck_check",

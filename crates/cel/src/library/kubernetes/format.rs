@@ -9,6 +9,7 @@ use formats::{FORMATS, Format};
 pub(super) use formats::{dns1123_label, dns1123_subdomain};
 
 use crate::{
+    estimate::{Guess, rule::size},
     eval::{Context, Halt},
     library::{
         Cost, Function, Implementation, Library,
@@ -30,6 +31,8 @@ pub(crate) fn library() -> Library {
             Some(format) => cost::matching(cost::size(args.get(1)), format.length),
             None => 1,
         }),
+        // Whichever format it is.
+        |args| Guess::cost(size(args, 1).scaled(0.1).scaled(32.0)),
         "a tenth of the text's size times a quarter of the length of the format's pattern",
     );
     let mut functions: Vec<Function> = getters();

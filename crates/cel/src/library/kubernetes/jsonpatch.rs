@@ -24,7 +24,7 @@ pub(crate) fn library() -> Library {
     );
     Library {
         name: "kubernetes.jsonpatch",
-        functions: vec![priced("jsonpatch.escapeKey", cost::RECEIVER, vec![overload])],
+        functions: vec![priced("jsonpatch.escapeKey", cost::RECEIVER_KEPT, vec![overload])],
         ..Library::default()
     }
 }

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::{
+    estimate::{Bounds, Guess, rule::size},
     eval::{Context, Halt},
     library::{
         Cost, Function, Library, Overload,
@@ -19,6 +20,14 @@ use crate::{
 /// What walking through a value costs: a tenth of texts, 1 for the rest, summed over what containers hold.
 pub(crate) const TRAVERSAL: Price = Price::new(
     Cost::Args(|args| args.first().map_or(1, |value| traversal(value, DEEPEST))),
+    |args| {
+        let size = size(args, 0);
+        Guess::cost(match args.first().and_then(|list| list.element) {
+            Some((Type::String | Type::Bytes, text)) => size * (Bounds::exactly(1) + text.scaled(0.1)),
+            Some(_) => size * Bounds::exactly(1),
+            None => size.scaled(0.1),
+        })
+    },
     "a tenth of the bytes of texts and 1 for each other value in the list",
 );
 

@@ -6,6 +6,10 @@ use std::sync::Arc;
 use regex_automata::meta::Regex;
 
 use crate::{
+    estimate::{
+        Bounds, Guess,
+        rule::{self, size},
+    },
     eval::{Context, Halt},
     library::{
         Cost, Library, Overload, Specialize,
@@ -21,6 +25,10 @@ use crate::{
 pub(crate) fn library() -> Library {
     let price = Price::new(
         Cost::Args(|args| cost::matching(cost::size(args.first()), cost::size(args.get(1)))),
+        |args| {
+            let text = size(args, 0);
+            Guess::cost(rule::matching(text, size(args, 1))).sized(Bounds::new(0, text.max))
+        },
         "a tenth of the text's size times a quarter of the pattern's",
     );
     let texts = || Type::list(Type::String);

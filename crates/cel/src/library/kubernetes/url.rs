@@ -26,7 +26,7 @@ pub(crate) fn library() -> Library {
     let mut functions = getters();
     functions.push(priced(
         "url",
-        cost::RECEIVER,
+        cost::RECEIVER_KEPT,
         vec![global(
             "string_to_url",
             vec![Type::String],
