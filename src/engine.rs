@@ -2,6 +2,7 @@
 //!
 //! Absent: I/O, async, clocks, YAML, the wire types of `api`. It asks for what it needs ([`Need`]) and is handed it.
 mod compile;
+mod decisions;
 pub mod definition;
 pub mod diagnostic;
 pub mod evaluation;

@@ -36,6 +36,20 @@ impl UserInfo {
         UserInfo { username: "admin".into(), groups: vec![MASTERS.into(), AUTHENTICATED.into()], ..UserInfo::default() }
     }
 
+    /// The user that a service account is, by its name `system:serviceaccount:<namespace>:<name>`.
+    pub fn service_account(username: &str) -> UserInfo {
+        let namespace = username.split(':').nth(2).unwrap_or_default();
+        UserInfo {
+            username: username.into(),
+            groups: vec![
+                "system:serviceaccounts".into(),
+                format!("system:serviceaccounts:{namespace}"),
+                AUTHENTICATED.into(),
+            ],
+            ..UserInfo::default()
+        }
+    }
+
     /// Whether the user is in a group.
     pub fn in_group(&self, group: &str) -> bool {
         self.groups.iter().any(|g| g == group)

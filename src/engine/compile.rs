@@ -18,7 +18,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use cel::{Issues, source::Span};
 
 use crate::engine::{
-    compile::{parsed::Parser, typing::Typist},
+    compile::{
+        parsed::Parser,
+        typing::{Typed, Typist},
+    },
     definition::{Definition, SchemaForm},
     diagnostic::{Diagnostic, FieldPath, Place, Severity},
     kinds::{Kinds, Policies},
@@ -72,7 +75,7 @@ fn plan(
     }
     let validations = parsed.validations.into_iter().filter_map(|v| typist.validation(v, &early)).collect();
     let status = parsed.status.and_then(|status| typist.status(status));
-    let (inputs, slots, registry) = typist.finish();
+    let Typed { inputs, asks_authorizer, slots, registry } = typist.finish();
 
     let (schema, rules) = (schema?, rules?);
     Some(Plan {
@@ -84,6 +87,7 @@ fn plan(
         validations,
         status,
         inputs,
+        asks_authorizer,
     })
 }
 

@@ -9,14 +9,17 @@ mod call;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use cel::{Value, value::List};
+use cel::{Value, eval::Halt, library, value::List};
 
 use crate::engine::{
     limits::{MAX_FOR_EACH_ITEMS, MAX_MESSAGE_BYTES},
     need::{Need, NeedId, Requirement, Selector, SourceFailure, Supply},
     outcome::{Answer, ExpressionFailure, Failure, Outcome},
-    plan::{Namespace, Node, OBJECT, Objects, Plan, REQUEST, Read, Source, Target, Validation, Work},
-    run::{Runner, Slot},
+    plan::{
+        AUTHORIZER, Namespace, Node, OBJECT, Objects, Plan, REQUEST, REQUEST_RESOURCE, Read, Source, Target,
+        Validation, Work,
+    },
+    run::{Runner, Slot, Stop},
     schema::{
         field_error::{self, FieldError, Reason},
         to_cel,
@@ -60,6 +63,8 @@ pub struct Evaluation {
 #[derive(Debug)]
 enum State {
     Waiting,
+    /// It asks the authorizer what is not decided yet.
+    Undecided,
     /// Its reads, in the order of forEach's product.
     Asked(Vec<Option<Value>>),
     Ready,
@@ -79,6 +84,8 @@ impl Evaluation {
     pub(crate) fn new(plan: Arc<Plan>, inputs: Inputs) -> Evaluation {
         let mut runner = Runner::new(plan.slots);
         runner.set(OBJECT, Slot::Value(to_cel(&plan.schema, &inputs.object)));
+        runner.set(AUTHORIZER, Slot::Value(library::authorizer()));
+        runner.set(REQUEST_RESOURCE, Slot::Value(request_resource(&inputs.request)));
         runner.set(REQUEST, Slot::Value(inputs.request));
         Evaluation {
             states: plan.nodes.iter().map(|_| State::Waiting).collect(),
@@ -102,7 +109,10 @@ impl Evaluation {
                 Err(failure) => return self.finish(Err(failure)),
                 Ok(None) => {}
             }
-            let (needs, progress) = self.ask();
+            let (mut needs, progress) = self.ask();
+            let next_need = &mut self.next_need;
+            let questions = self.runner.decisions.unasked(|| new_id(next_need));
+            needs.extend(questions.into_iter().map(|(id, question)| (id, Need::Decide(Box::new(question)))));
             if !needs.is_empty() {
                 return Step::Need(needs);
             }
@@ -115,6 +125,9 @@ impl Evaluation {
     /// Hands over the answer to a need. One that was not asked for, or was answered already, is ignored.
     pub fn supply(&mut self, id: NeedId, supply: Supply) {
         let plan = Arc::clone(&self.plan);
+        if self.decide(id, &supply) {
+            return;
+        }
         let Some(asked) = self.asked.remove(&id) else { return };
         let Some(node) = plan.nodes.get(asked.node) else { return };
         let Work::Source(source) = &node.work else { return };
@@ -129,6 +142,7 @@ impl Evaluation {
                     return self.fail(asked.node, Failure::Source { source: node.name.clone(), message });
                 }
             },
+            (Supply::Decision { .. }, _) => return,
             (Supply::Failed(failure), _) => return self.fail(asked.node, source_failure(&node.name, failure)),
         };
         let Some(State::Asked(reads)) = self.states.get_mut(asked.node) else { return };
@@ -138,6 +152,19 @@ impl Evaluation {
         if reads.iter().all(Option::is_some) {
             let reads = std::mem::take(reads).into_iter().flatten().collect();
             self.source_ready(asked.node, node, source, reads);
+        }
+    }
+
+    /// Takes the answer to a question. One that could not be decided is an error to the expression that asked.
+    fn decide(&mut self, id: NeedId, supply: &Supply) -> bool {
+        let decisions = &mut self.runner.decisions;
+        match supply {
+            Supply::Decision { allowed, reason, error } => decisions.answer(id, *allowed, reason, error),
+            Supply::Failed(SourceFailure::Forbidden(message) | SourceFailure::Failed(message)) => {
+                decisions.answer(id, false, "", message)
+            }
+            Supply::Failed(SourceFailure::Timeout) => decisions.answer(id, false, "", "the deadline passed"),
+            _ => false,
         }
     }
 
@@ -164,41 +191,58 @@ impl Evaluation {
     /// Computes what can be computed without asking. `None`: something must be asked for or waited for.
     fn advance(&mut self) -> Result<Option<Answer>, Failure> {
         let plan = Arc::clone(&self.plan);
+        // Each pass asks all that it can; another before all is answered would only repeat it.
+        if self.runner.decisions.outstanding() {
+            return Ok(None);
+        }
         self.variables(&plan);
         if self.early {
-            self.validate(&plan, true)?;
+            if !self.validate(&plan, true)? {
+                return Ok(None);
+            }
             self.early = false;
         }
         for state in &self.states {
             match state {
                 State::Ready => {}
                 State::Failed(failure) => return Err(failure.clone()),
-                State::Waiting | State::Asked(_) => return Ok(None),
+                State::Waiting | State::Undecided | State::Asked(_) => return Ok(None),
             }
         }
-        self.validate(&plan, false)?;
-        let status = match &plan.status {
-            Some(template) => self.runner.template(template).map_err(Failure::Expression)?,
-            None => None,
-        };
-        Ok(Some(Answer { status }))
+        if !self.validate(&plan, false)? {
+            return Ok(None);
+        }
+        match plan.status.as_ref().map(|template| self.runner.template(template)) {
+            None => Ok(Some(Answer { status: None })),
+            Some(Ok(status)) => Ok(Some(Answer { status })),
+            Some(Err(Stop::Undecided)) => Ok(None),
+            Some(Err(Stop::Failed(failure))) => Err(Failure::Expression(failure)),
+        }
     }
 
     /// Evaluates the variables whose inputs are there. A failing one is an error only to those who read it.
     fn variables(&mut self, plan: &Plan) {
         for (index, node) in plan.nodes.iter().enumerate() {
             let Work::Variable(expression) = &node.work else { continue };
-            if self.can_start(index, node) {
-                let slot = self.runner.evaluate(expression).map_or_else(Slot::Halt, Slot::Value);
-                self.runner.set(node.slot, slot);
-                self.set(index, State::Ready);
+            if !self.can_start(index, node) {
+                continue;
             }
+            let slot = match self.runner.evaluate(expression) {
+                Ok(value) => Slot::Value(value),
+                Err(Halt::Unknown(_)) => {
+                    self.set(index, State::Undecided);
+                    continue;
+                }
+                Err(error) => Slot::Halt(error),
+            };
+            self.runner.set(node.slot, slot);
+            self.set(index, State::Ready);
         }
     }
 
     fn can_start(&self, index: usize, node: &Node) -> bool {
         let state = |i: &usize| self.states.get(*i);
-        matches!(state(&index), Some(State::Waiting))
+        matches!(state(&index), Some(State::Waiting | State::Undecided))
             && node.reads.iter().all(|read| matches!(state(read), Some(State::Ready)))
     }
 
@@ -208,6 +252,9 @@ impl Evaluation {
         let plan = Arc::clone(&self.plan);
         let mut needs = Vec::new();
         let mut progress = false;
+        if self.early {
+            return (needs, progress);
+        }
         for (index, node) in plan.nodes.iter().enumerate() {
             if matches!(self.states.get(index), Some(State::Failed(_))) {
                 break;
@@ -216,27 +263,34 @@ impl Evaluation {
             if !self.can_start(index, node) {
                 continue;
             }
-            progress = true;
+            // Undecided sources are tried again when all that is out is decided.
+            if self.runner.decisions.outstanding() && matches!(self.states.get(index), Some(State::Undecided)) {
+                continue;
+            }
             match self.reads(source) {
-                Err(failure) => self.fail(index, Failure::Expression(failure)),
+                Err(Stop::Undecided) => {
+                    self.set(index, State::Undecided);
+                    continue;
+                }
+                Err(Stop::Failed(failure)) => self.fail(index, Failure::Expression(failure)),
                 Ok(None) => self.ready(index, node, Value::Optional(None)),
                 Ok(Some(reads)) if reads.is_empty() => self.source_ready(index, node, source, Vec::new()),
                 Ok(Some(reads)) => {
                     self.set(index, State::Asked(vec![None; reads.len()]));
                     for (read, need) in reads.into_iter().enumerate() {
-                        let id = NeedId(self.next_need);
-                        self.next_need += 1;
+                        let id = new_id(&mut self.next_need);
                         self.asked.insert(id, Asked { node: index, read, object: object_of(&need) });
                         needs.push((id, need));
                     }
                 }
             }
+            progress = true;
         }
         (needs, progress)
     }
 
     /// What a source reads: `None` when it is not included, one need per item of forEach's product otherwise.
-    fn reads(&mut self, source: &Source) -> Result<Option<Vec<Need>>, ExpressionFailure> {
+    fn reads(&mut self, source: &Source) -> Result<Option<Vec<Need>>, Stop> {
         for condition in &source.include_when {
             if !self.runner.holds(condition)? {
                 return Ok(None);
@@ -253,10 +307,10 @@ impl Evaluation {
     }
 
     /// The items of forEach: every combination, the first dimension varying slowest.
-    fn product(&mut self, source: &Source) -> Result<Vec<Vec<Value>>, ExpressionFailure> {
+    fn product(&mut self, source: &Source) -> Result<Vec<Vec<Value>>, Stop> {
         let mut items = vec![Vec::new()];
         for (_, dimension) in &source.for_each {
-            let failure = |message: String| ExpressionFailure { path: dimension.path.clone(), message, at: None };
+            let failure = |message| Stop::Failed(ExpressionFailure { path: dimension.path.clone(), message, at: None });
             let Value::List(values) = self.runner.value_of(dimension)? else {
                 return Err(failure("the value must be a list".to_owned()));
             };
@@ -272,14 +326,14 @@ impl Evaluation {
         Ok(items)
     }
 
-    fn need(&mut self, source: &Source) -> Result<Need, ExpressionFailure> {
+    fn need(&mut self, source: &Source) -> Result<Need, Stop> {
         match &source.read {
             Read::Objects(objects) => self.objects(objects),
             Read::Call(call) => call::need(&mut self.runner, call),
         }
     }
 
-    fn objects(&mut self, objects: &Objects) -> Result<Need, ExpressionFailure> {
+    fn objects(&mut self, objects: &Objects) -> Result<Need, Stop> {
         let namespace = match &objects.namespace {
             Namespace::All => "".into(),
             Namespace::Own => self.own_namespace(),
@@ -317,16 +371,26 @@ impl Evaluation {
         }
     }
 
-    /// All validations of a stage; those that fail come back together.
-    fn validate(&mut self, plan: &Plan, early: bool) -> Result<(), Failure> {
+    /// All validations of a stage; those that fail come back together. False: some are undecided.
+    fn validate(&mut self, plan: &Plan, early: bool) -> Result<bool, Failure> {
         let mut failed = Vec::new();
+        let mut decided = true;
         for validation in plan.validations.iter().filter(|v| v.early == early) {
-            if !self.runner.holds(&validation.expression).map_err(Failure::Expression)? {
-                let message = self.message(validation);
-                failed.push(violation(validation, &message));
+            match self.runner.holds(&validation.expression) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let message = self.message(validation);
+                    failed.push(violation(validation, &message));
+                }
+                Err(Stop::Undecided) => decided = false,
+                Err(Stop::Failed(failure)) => return Err(Failure::Expression(failure)),
             }
         }
-        if failed.is_empty() { Ok(()) } else { Err(Failure::Invalid(failed)) }
+        match (decided, failed.is_empty()) {
+            (false, _) => Ok(false),
+            (true, true) => Ok(true),
+            (true, false) => Err(Failure::Invalid(failed)),
+        }
     }
 
     /// As Kubernetes has it: the message expression's value if it is a decent line, else the message, else the rule.
@@ -380,11 +444,39 @@ fn violation(validation: &Validation, message: &str) -> FieldError {
     }
 }
 
+fn new_id(next: &mut u32) -> NeedId {
+    let id = NeedId(*next);
+    *next += 1;
+    id
+}
+
+/// `authorizer.requestResource`: what the request itself is about.
+fn request_resource(request: &Value) -> Value {
+    let field = |of: Option<&Value>, name: &str| match of {
+        Some(Value::Map(map)) => map.get(name).cloned(),
+        _ => None,
+    };
+    let text = |value: Option<Value>| match value {
+        Some(Value::String(text)) => text,
+        _ => "".into(),
+    };
+    let resource = field(Some(request), "resource");
+    let of_resource = |name| text(field(resource.as_ref(), name));
+    let of_request = |name| text(field(Some(request), name));
+    library::request_resource(
+        &of_resource("group"),
+        &of_resource("resource"),
+        "",
+        &of_request("namespace"),
+        &of_request("name"),
+    )
+}
+
 fn object_of(need: &Need) -> (Arc<str>, Arc<str>) {
     match need {
         Need::Get { namespace, name, .. } => (namespace.clone(), name.clone()),
         Need::List { namespace, .. } => (namespace.clone(), "".into()),
-        Need::Call(_) => ("".into(), "".into()),
+        Need::Call(_) | Need::Decide(_) => ("".into(), "".into()),
     }
 }
 

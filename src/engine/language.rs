@@ -3,8 +3,12 @@
 //! Absent: what a plan adds (object, sources, variables).
 use std::sync::{Arc, OnceLock};
 
-use cel::{Env, library};
+use cel::{
+    Env,
+    library::{self, Cost, Library},
+};
 
+use crate::engine::limits::COST_PER_DECISION;
 use crate::engine::schema::{Structural, structural::SchemaType};
 
 /// The environment that all plans extend; built once.
@@ -13,9 +17,19 @@ pub(crate) fn base() -> &'static Env {
     BASE.get_or_init(|| {
         // Kubernetes' own come first: of two versions of a function the first counts.
         let beyond = [library::math(), library::encoders(), library::bindings(), library::regex()];
-        let libraries = library::kubernetes().into_iter().chain(beyond);
+        let libraries = library::kubernetes().into_iter().map(gathering).chain(beyond);
         libraries.fold(Env::builder().lenient(true), cel::EnvBuilder::library).build()
     })
+}
+
+/// Checks of the authorizer are gathered here, and cost accordingly.
+fn gathering(mut library: Library) -> Library {
+    for function in library.functions.iter_mut().filter(|function| &*function.name == "check") {
+        for overload in &mut function.overloads {
+            overload.cost = Cost::Fixed(COST_PER_DECISION);
+        }
+    }
+    library
 }
 
 /// `request`, as in Kubernetes' admission requests, plus `time` and `workspace`.

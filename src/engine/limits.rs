@@ -26,3 +26,11 @@ pub const MAX_TEMPLATE_DEPTH: usize = 64;
 
 /// Bytes of a call's body: what comes of one request's inputs, as large as Kubernetes' request bodies.
 pub const MAX_CALL_BODY_BYTES: usize = 3 * 1024 * 1024;
+
+/// Questions to the authorizer of one request: as many as forEach has items, and as a list of objects that is worth asking
+/// about one by one.
+pub const MAX_DECISIONS: usize = 1_000;
+
+/// Run-time cost of one check. Kubernetes charges 350,000, because there each is a call of its own; here all of an
+/// expression's are gathered and answered at once, so that 1,000 of them fit one expression's budget.
+pub const COST_PER_DECISION: u64 = 350;

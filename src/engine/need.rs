@@ -38,6 +38,33 @@ pub enum Need {
     },
     /// The answer of an HTTP service.
     Call(Box<Call>),
+    /// Whether something may be done.
+    Decide(Box<Question>),
+}
+
+/// What an expression asks `authorizer`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Question {
+    /// Whose rights: a service account's `system:serviceaccount:ns:name`; empty for the requesting user.
+    pub user: Arc<str>,
+    /// `get`
+    pub verb: Arc<str>,
+    /// A URL path that is no resource; then the fields below are empty.
+    pub path: Option<Arc<str>>,
+    /// `apps`
+    pub group: Arc<str>,
+    /// `deployments`
+    pub resource: Arc<str>,
+    /// `status`
+    pub subresource: Arc<str>,
+    /// Empty for all and for cluster-scoped resources.
+    pub namespace: Arc<str>,
+    /// Empty for collections.
+    pub name: Arc<str>,
+    /// Fields that the objects must have.
+    pub field_selector: Arc<str>,
+    /// Labels that the objects must have.
+    pub label_selector: Arc<str>,
 }
 
 /// One HTTP call, all templates evaluated, every value encoded for its place.
@@ -107,6 +134,15 @@ pub enum Supply {
     Objects(cel::value::List),
     /// The body of an HTTP answer.
     Body(Value),
+    /// What was decided.
+    Decision {
+        /// Whether it may be done.
+        allowed: bool,
+        /// Why; may be empty.
+        reason: String,
+        /// What went wrong while deciding; may be empty.
+        error: String,
+    },
     /// It could not be answered.
     Failed(SourceFailure),
 }

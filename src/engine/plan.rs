@@ -22,6 +22,10 @@ use crate::engine::{
 pub(crate) const OBJECT: u32 = 0;
 /// The slot of `request`.
 pub(crate) const REQUEST: u32 = 1;
+/// The slot of `authorizer`.
+pub(crate) const AUTHORIZER: u32 = 2;
+/// The slot of `authorizer.requestResource`.
+pub(crate) const REQUEST_RESOURCE: u32 = 3;
 
 /// A version after compilation. Shared by all requests to it.
 #[derive(Debug)]
@@ -34,6 +38,7 @@ pub struct Plan {
     pub(crate) validations: Vec<Validation>,
     pub(crate) status: Option<Template>,
     pub(crate) inputs: Vec<AttributePath>,
+    pub(crate) asks_authorizer: bool,
 }
 
 impl Plan {
@@ -55,6 +60,11 @@ impl Plan {
     /// Exactly what the answer depends on besides the workspace's objects: paths of `object` and `request`.
     pub fn inputs(&self) -> &[AttributePath] {
         &self.inputs
+    }
+
+    /// Whether an expression asks `authorizer`: then the answer depends on who asks, and on what they may do.
+    pub fn asks_authorizer(&self) -> bool {
+        self.asks_authorizer
     }
 
     /// The kinds that it reads, and with whose rights.

@@ -12,18 +12,41 @@ use cel::{
 };
 
 use crate::engine::{
+    decisions::Decisions,
     limits::COST_PER_REQUEST,
     outcome::ExpressionFailure,
     plan::{Expression, Template, Text, TextPart},
 };
 
-/// The variables of all expressions by slot, and what running them has cost.
+/// Runs expressions: their variables, what they ask, what they have cost.
 #[derive(Debug)]
 pub(crate) struct Runner {
-    slots: Vec<Slot>,
-    /// Iteration variables of the source that is being evaluated; their slots follow those of `slots`.
-    iteration: Vec<Value>,
+    slots: Slots,
+    pub(crate) decisions: Decisions,
     cost: u64,
+}
+
+/// The variables of all expressions by slot.
+#[derive(Debug)]
+struct Slots {
+    values: Vec<Slot>,
+    /// Iteration variables of the source that is being evaluated; their slots follow those of `values`.
+    iteration: Vec<Value>,
+}
+
+/// Why an expression gives no value.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// It failed.
+    Failed(ExpressionFailure),
+    /// It asks what is not decided yet.
+    Undecided,
+}
+
+impl From<ExpressionFailure> for Stop {
+    fn from(failure: ExpressionFailure) -> Stop {
+        Stop::Failed(failure)
+    }
 }
 
 /// The content of a slot.
@@ -37,31 +60,32 @@ pub(crate) enum Slot {
     Halt(Halt),
 }
 
-impl Activation for Runner {
+impl Activation for Slots {
     fn variable(&self, slot: u32) -> Bound<'_> {
         let index = slot as usize;
-        match self.slots.get(index) {
+        match self.values.get(index) {
             Some(Slot::Value(value)) => Bound::Value(value),
             Some(Slot::Halt(halt)) => Bound::Halt(halt),
             Some(Slot::Empty) => Bound::Absent,
-            None => self.iteration.get(index - self.slots.len()).map_or(Bound::Absent, Bound::Value),
+            None => self.iteration.get(index - self.values.len()).map_or(Bound::Absent, Bound::Value),
         }
     }
 }
 
 impl Runner {
     pub(crate) fn new(slots: usize) -> Runner {
-        Runner { slots: std::iter::repeat_with(|| Slot::Empty).take(slots).collect(), iteration: Vec::new(), cost: 0 }
+        let values = std::iter::repeat_with(|| Slot::Empty).take(slots).collect();
+        Runner { slots: Slots { values, iteration: Vec::new() }, decisions: Decisions::default(), cost: 0 }
     }
 
     pub(crate) fn set(&mut self, slot: u32, content: Slot) {
-        if let Some(place) = self.slots.get_mut(slot as usize) {
+        if let Some(place) = self.slots.values.get_mut(slot as usize) {
             *place = content;
         }
     }
 
     pub(crate) fn value(&self, slot: u32) -> Option<&Value> {
-        match self.slots.get(slot as usize) {
+        match self.slots.values.get(slot as usize) {
             Some(Slot::Value(value)) => Some(value),
             _ => None,
         }
@@ -69,7 +93,7 @@ impl Runner {
 
     /// The iteration variables of the reads that follow.
     pub(crate) fn iterate(&mut self, values: Vec<Value>) {
-        self.iteration = values;
+        self.slots.iteration = values;
     }
 
     pub(crate) fn cost(&self) -> u64 {
@@ -79,9 +103,9 @@ impl Runner {
     /// The value of an expression, or why there is none. Charges the request.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> Result<Value, Halt> {
         let left = COST_PER_REQUEST.saturating_sub(self.cost);
-        let evaluation = expression
-            .program
-            .evaluate(self, Options { budget: left.min(COST_PER_EXPRESSION), host: None, recorder: None });
+        let options =
+            Options { budget: left.min(COST_PER_EXPRESSION), host: Some(&mut self.decisions), ..Options::default() };
+        let evaluation = expression.program.evaluate(&self.slots, options);
         self.cost = self.cost.saturating_add(evaluation.cost);
         evaluation.result.map_err(|halt| match halt {
             Halt::Error(error) if error.kind == ErrorKind::CostExceeded => {
@@ -96,20 +120,23 @@ impl Runner {
     }
 
     /// As [`Runner::evaluate`], with the failure told by field.
-    pub(crate) fn value_of(&mut self, expression: &Expression) -> Result<Value, ExpressionFailure> {
-        self.evaluate(expression).map_err(|halt| failure(expression, &halt))
+    pub(crate) fn value_of(&mut self, expression: &Expression) -> Result<Value, Stop> {
+        self.evaluate(expression).map_err(|halt| match halt {
+            Halt::Error(error) => Stop::Failed(failure(expression, &error)),
+            Halt::Unknown(_) => Stop::Undecided,
+        })
     }
 
     /// A condition.
-    pub(crate) fn holds(&mut self, expression: &Expression) -> Result<bool, ExpressionFailure> {
+    pub(crate) fn holds(&mut self, expression: &Expression) -> Result<bool, Stop> {
         match self.value_of(expression)? {
             Value::Bool(holds) => Ok(holds),
-            _ => Err(wrong_type(expression, "bool")),
+            _ => Err(wrong_type(expression, "bool").into()),
         }
     }
 
     /// A text.
-    pub(crate) fn text(&mut self, text: &Text) -> Result<Arc<str>, ExpressionFailure> {
+    pub(crate) fn text(&mut self, text: &Text) -> Result<Arc<str>, Stop> {
         let parts = match text {
             Text::Constant(text) => return Ok(text.clone()),
             Text::Parts(parts) => parts,
@@ -128,7 +155,7 @@ impl Runner {
     }
 
     /// A text whose expressions' values are encoded, and whose own parts are not.
-    pub(crate) fn encoded(&mut self, text: &Text, encode: fn(&str) -> String) -> Result<String, ExpressionFailure> {
+    pub(crate) fn encoded(&mut self, text: &Text, encode: fn(&str) -> String) -> Result<String, Stop> {
         let parts = match text {
             Text::Constant(text) => return Ok(text.to_string()),
             Text::Parts(parts) => parts,
@@ -143,13 +170,13 @@ impl Runner {
         Ok(whole)
     }
 
-    fn string(&mut self, expression: &Expression) -> Result<Arc<str>, ExpressionFailure> {
+    fn string(&mut self, expression: &Expression) -> Result<Arc<str>, Stop> {
         let value = self.value_of(expression)?;
-        scalar_text(&value).ok_or_else(|| wrong_type(expression, "string"))
+        scalar_text(&value).ok_or_else(|| wrong_type(expression, "string").into())
     }
 
     /// A template; `None` where an absent optional leaves it out. Recursion is bounded by the template's depth.
-    pub(crate) fn template(&mut self, template: &Template) -> Result<Option<Value>, ExpressionFailure> {
+    pub(crate) fn template(&mut self, template: &Template) -> Result<Option<Value>, Stop> {
         Ok(Some(match template {
             Template::Constant(value) => value.clone(),
             Template::Text(text) => Value::String(self.text(text)?),
@@ -160,17 +187,35 @@ impl Runner {
             },
             Template::Map(fields) => {
                 let mut map = MapBuilder::with_capacity(fields.len());
+                let mut undecided = false;
                 for (name, template) in fields {
-                    if let Some(value) = self.template(template)? {
-                        map.insert(name.clone(), value);
-                    }
+                    match self.template(template) {
+                        Ok(value) => value.map(|value| map.insert(name.clone(), value)),
+                        // Go on: what the other fields ask can be asked at the same time.
+                        Err(Stop::Undecided) => {
+                            undecided = true;
+                            None
+                        }
+                        Err(failed) => return Err(failed),
+                    };
+                }
+                if undecided {
+                    return Err(Stop::Undecided);
                 }
                 Value::Map(map.build())
             }
             Template::List(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
+                let mut undecided = false;
                 for template in elements {
-                    list.extend(self.template(template)?);
+                    match self.template(template) {
+                        Ok(value) => list.extend(value),
+                        Err(Stop::Undecided) => undecided = true,
+                        Err(failed) => return Err(failed),
+                    }
+                }
+                if undecided {
+                    return Err(Stop::Undecided);
                 }
                 Value::List(List::from(list))
             }
@@ -179,15 +224,10 @@ impl Runner {
 }
 
 /// Tells a failure by the expression's field, and the failing part of its text.
-pub(crate) fn failure(expression: &Expression, halt: &Halt) -> ExpressionFailure {
-    let (message, at) = match halt {
-        Halt::Error(error) => {
-            let part = error.span.and_then(|span| expression.text.get(span.start as usize..span.end as usize));
-            (error.message.clone(), part.filter(|part| *part != expression.text.trim()).map(Arc::from))
-        }
-        Halt::Unknown(_) => ("it depends on what nobody here can answer".to_owned(), None),
-    };
-    ExpressionFailure { path: expression.path.clone(), message, at }
+fn failure(expression: &Expression, error: &EvalError) -> ExpressionFailure {
+    let part = error.span.and_then(|span| expression.text.get(span.start as usize..span.end as usize));
+    let at = part.filter(|part| *part != expression.text.trim()).map(Arc::from);
+    ExpressionFailure { path: expression.path.clone(), message: error.message.clone(), at }
 }
 
 fn wrong_type(expression: &Expression, wanted: &str) -> ExpressionFailure {

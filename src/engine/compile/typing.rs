@@ -6,6 +6,7 @@ use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 use cel::{
     Checked, Env, Type,
     check::AttributePath,
+    library,
     types::{Field, TypeProvider},
 };
 
@@ -47,7 +48,16 @@ pub(crate) struct Typist<'a> {
     registry: Arc<Registry>,
     variables: Arc<Variables>,
     inputs: BTreeSet<AttributePath>,
+    asks_authorizer: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+/// What typing leaves besides typed expressions.
+pub(crate) struct Typed {
+    pub(crate) inputs: Vec<AttributePath>,
+    pub(crate) asks_authorizer: bool,
+    pub(crate) slots: usize,
+    pub(crate) registry: Arc<Registry>,
 }
 
 /// The type of `variables` itself: it has no value, only its fields have (each a variable of its own); asked for fields when
@@ -91,18 +101,33 @@ impl<'a> Typist<'a> {
             .extend()
             .variable("object", object)
             .variable("request", request)
+            .variable("authorizer", library::authorizer_type())
+            .variable("authorizer.requestResource", library::request_resource_type())
             .variable(VARIABLES, Type::Object(VARIABLES.into()));
         // A name that is taken is reported, and goes on to mean what it meant.
         for node in nodes.iter().filter(|node| !names::is_taken(&node.name)) {
             env = env.variable(&node.name, Type::Error);
         }
         let env = env.provider(variables.clone()).build();
-        Typist { env, schema: schema.cloned(), registry, variables, inputs: BTreeSet::new(), diagnostics }
+        Typist {
+            env,
+            schema: schema.cloned(),
+            registry,
+            variables,
+            inputs: BTreeSet::new(),
+            asks_authorizer: false,
+            diagnostics,
+        }
     }
 
-    /// The inputs read, the number of slots, the types.
-    pub(crate) fn finish(self) -> (Vec<AttributePath>, usize, Arc<Registry>) {
-        (self.inputs.into_iter().collect(), self.env.variables().len(), self.registry)
+    /// What all expressions together come to.
+    pub(crate) fn finish(self) -> Typed {
+        Typed {
+            inputs: self.inputs.into_iter().collect(),
+            asks_authorizer: self.asks_authorizer,
+            slots: self.env.variables().len(),
+            registry: self.registry,
+        }
     }
 
     /// Types a node; whoever comes after it sees its type.

@@ -11,13 +11,13 @@ use crate::engine::{
     need::{self, Need},
     outcome::ExpressionFailure,
     plan::{Call, Read, Source, Template, Text},
-    run::{Runner, scalar_text},
+    run::{Runner, Stop, scalar_text},
     schema::{FieldError, default, prune, to_cel, validate},
     url,
 };
 
 /// The request, every value encoded for its place.
-pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, ExpressionFailure> {
+pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
     let failure = |field: &str, message: &str| ExpressionFailure {
         path: call.path.field(field),
         message: message.to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, ExpressionF
     for segment in &call.segments {
         let text = runner.encoded(segment, url::encode)?;
         if matches!(segment, Text::Parts(_)) && url::changes_shape(&text) {
-            return Err(failure("url", "a path segment is empty, `.` or `..`"));
+            return Err(failure("url", "a path segment is empty, `.` or `..`").into());
         }
         target.push('/');
         target.push_str(&text);
@@ -47,7 +47,7 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, ExpressionF
         let Some(value) = parameter(runner, template, &path)? else { continue };
         if !value.bytes().all(|b| b == b'\t' || (0x20..0x7f).contains(&b)) {
             let message = "the value of a header field is visible ASCII".to_owned();
-            return Err(ExpressionFailure { path, message, at: None });
+            return Err(ExpressionFailure { path, message, at: None }.into());
         }
         headers.push((name.clone(), value));
     }
@@ -57,7 +57,7 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, ExpressionF
             let value = runner.template(template)?.unwrap_or(Value::Null);
             let text = serde_json::to_string(&value).map_err(|_| failure("body", "it cannot be written as JSON"))?;
             if text.len() > MAX_CALL_BODY_BYTES {
-                return Err(failure("body", "it is larger than a request may be"));
+                return Err(failure("body", "it is larger than a request may be").into());
             }
             Some(text.into())
         }
@@ -74,18 +74,14 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, ExpressionF
 }
 
 /// The text of a parameter; `None` where an absent optional leaves it out.
-fn parameter(
-    runner: &mut Runner,
-    template: &Template,
-    path: &FieldPath,
-) -> Result<Option<Arc<str>>, ExpressionFailure> {
+fn parameter(runner: &mut Runner, template: &Template, path: &FieldPath) -> Result<Option<Arc<str>>, Stop> {
     let Some(value) = runner.template(template)? else { return Ok(None) };
     let wrong = || ExpressionFailure {
         path: path.clone(),
         message: "the value must be a string, number, bool or time".to_owned(),
         at: None,
     };
-    scalar_text(&value).map(Some).ok_or_else(wrong)
+    scalar_text(&value).map(Some).ok_or_else(|| wrong().into())
 }
 
 /// What a body means to expressions: selected, validated, typed.

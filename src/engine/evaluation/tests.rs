@@ -111,6 +111,7 @@ fn needs(evaluation: &mut Evaluation) -> Vec<(NeedId, String)> {
             let one = |r: &Requirement| format!("{} {:?} {}", r.key, r.operator, r.values.join(","));
             format!("list {namespace} {}", selector.0.iter().map(one).collect::<Vec<_>>().join("; "))
         }
+        Need::Decide(question) => format!("may {} {}/{}", question.verb, question.resource, question.name),
         Need::Call(call) => format!("{} {}", call.method, call.url),
     };
     needs.into_iter().map(|(id, need)| (id, line(need))).collect()
@@ -397,4 +398,69 @@ fn a_call_without_a_policy_or_with_a_templated_host_is_no_plan() {
         "projection.sources[0].http.headers.Authorization: `Authorization` is not the author's to set"
     );
     assert_eq!(found[1], "projection.sources[0].http.method: a source cannot use `DELETE`");
+}
+
+fn decide(evaluation: &mut Evaluation, asked: &[(NeedId, String)], allowed: impl Fn(&str) -> bool) {
+    for (id, line) in asked {
+        let decision = Supply::Decision { allowed: allowed(line), reason: String::new(), error: String::new() };
+        evaluation.supply(*id, decision);
+    }
+}
+
+#[test]
+fn one_pass_over_a_list_asks_about_all_its_elements_at_once() {
+    let filter = "${lists.range(1000).filter(i, \
+                  authorizer.group('').resource('pods').name(string(i)).check('get').allowed()).size()}";
+    let other = "${authorizer.group('').resource('nodes').check('list').allowed()}";
+    let mut evaluation = start(&definition(vec![], &[("n", filter)]));
+    let asked = needs(&mut evaluation);
+    assert_eq!(asked.len(), 1000);
+    assert!(matches!(evaluation.next(), Step::Wait));
+    decide(&mut evaluation, &asked, |line| line.ends_with('7'));
+    assert_eq!(field(&done(&mut evaluation).unwrap(), "n"), "Some(100)");
+
+    let mut evaluation = start(&definition(vec![], &[("n", filter), ("o", other)]));
+    let Err(Failure::Expression(failure)) = done(&mut evaluation) else { panic!("1,001 questions") };
+    assert_eq!(failure.message, "a request may ask the authorizer 1000 questions, and this asks more");
+}
+
+#[test]
+fn what_is_undecided_is_decided_before_anything_is_fetched() {
+    let mut definition = definition(vec![source("a", "${variables.name}")], &[("x", "${a.metadata.name}")]);
+    definition.variables = vec![Variable {
+        name: "name".into(),
+        expression: "authorizer.group('').resource('secrets').check('get').allowed() ? 'open' : 'shut'".into(),
+    }];
+    definition.validations = vec![Validation {
+        expression: "authorizer.requestResource.check('approve').allowed()".into(),
+        message: Some("must be an approver".into()),
+        message_expression: None,
+        reason: None,
+        field_path: None,
+    }];
+    let mut evaluation = start(&definition);
+    let asked = needs(&mut evaluation);
+    assert_eq!(lines(&asked), ["may get secrets/", "may approve /x"]);
+    decide(&mut evaluation, &asked, |_| true);
+    let read = needs(&mut evaluation);
+    assert_eq!(lines(&read), ["get default/open"]);
+
+    let mut evaluation = start(&definition);
+    let asked = needs(&mut evaluation);
+    decide(&mut evaluation, &asked, |line| !line.contains("approve"));
+    let Err(Failure::Invalid(errors)) = done(&mut evaluation) else { panic!("an approver") };
+    assert_eq!(errors[0].message, "Invalid value: must be an approver");
+}
+
+#[test]
+fn the_same_question_is_asked_once_and_an_undecidable_one_is_its_askers_error() {
+    let check = "authorizer.group('').resource('pods').check('get')";
+    let status = [("a", &*format!("${{{check}.errored()}}")), ("b", &*format!("${{{check}.allowed()}}"))];
+    let mut evaluation = start(&definition(vec![], &status));
+    let asked = needs(&mut evaluation);
+    assert_eq!(lines(&asked), ["may get pods/"]);
+    evaluation.supply(asked[0].0, Supply::Failed(SourceFailure::Failed("no answer".into())));
+    let status = done(&mut evaluation).unwrap();
+    assert_eq!(field(&status, "a"), "Some(true)");
+    assert_eq!(field(&status, "b"), "Some(false)");
 }

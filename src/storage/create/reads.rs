@@ -10,7 +10,7 @@ use crate::{
     engine::{
         definition::ReadAs,
         kinds::Kinds as _,
-        need::{Need, NeedId, Resource, SourceFailure, Supply},
+        need::{Need, NeedId, Question, Resource, SourceFailure, Supply},
         outcome::Failure,
     },
     storage::{
@@ -88,10 +88,36 @@ pub(super) async fn answer(target: &Target<'_>, user: &UserInfo, id: NeedId, nee
                 None => Answer::Supply(read.list(target, &LabelSelector::from(selector))),
             }
         }
+        Need::Decide(question) => Answer::Supply(decide(target, user, question).await),
         // No plan has calls while no policy allows any.
         Need::Call(_) => Answer::Supply(Supply::Failed(SourceFailure::Failed("no EgressPolicy allows it".to_owned()))),
     };
     (id, answer)
+}
+
+/// Answers a question of `authorizer`, for the requesting user or a service account.
+async fn decide(target: &Target<'_>, user: &UserInfo, question: &Question) -> Supply {
+    let account;
+    let user = match question.user.is_empty() {
+        true => user,
+        false => {
+            account = UserInfo::service_account(&question.user);
+            &account
+        }
+    };
+    let known = target.catalog.resource(&question.group, &question.resource);
+    let attributes = Attributes {
+        verb: question.verb.clone(),
+        group: question.group.clone(),
+        version: known.and_then(|kind| kind.versions.first()).map_or_else(|| "*".into(), |v| v.name.clone()),
+        resource: question.resource.clone(),
+        subresource: question.subresource.clone(),
+        namespace: question.namespace.clone(),
+        name: question.name.clone(),
+        path: question.path.clone(),
+    };
+    let decision = target.workspace.authorizer().decide(user, &attributes).await;
+    Supply::Decision { allowed: decision.allowed, reason: decision.reason, error: String::new() }
 }
 
 /// A read of objects of one kind.
