@@ -7,30 +7,45 @@
 //! | `call`, `error` | what is asked, what is answered, why not |
 //! | `policy` | what an EgressPolicy allows |
 //! | `target`, `host`, `path`, `headers` | URLs and header fields in one normal form |
-//! | `resolve`, `address`, `network`, `dial` | names to addresses, which may be connected to, sockets |
-//! | `channel` | one policy at work |
-//! | `secrets`, `sensitive` | credentials |
-//! | `pages` | answers of several pages |
+//! | `resolve`, `address`, `network`, `own`, `dial` | names to addresses, which may be connected to, sockets |
+//! | `connector`, `tls`, `exchange` | connections, and one request over them |
+//! | `decode`, `body`, `pages` | bodies to values |
+//! | `channel` | one policy at work: it calls all of the following |
+//! | `throttle`, `breaker`, `retry`, `flight`, `cache` | protection of backends and of us |
+//! | `auth`, `oauth2`, `secrets`, `sensitive` | credentials |
 //!
 //! INVARIANTS: nothing leaves without a policy that allows it; every address of a name is judged and only judged ones are
 //! dialled; credentials go to the policy's endpoints only; no error holds an address, a header, a body or a credential.
 //! Absent: templates and what of a body is taken (engine), caches of whole answers.
 pub mod address;
+mod auth;
+mod body;
+mod breaker;
+mod cache;
 pub mod call;
 mod channel;
+mod connector;
+mod decode;
 pub mod dial;
 pub mod error;
+mod exchange;
+mod flight;
 pub mod gateway;
 pub mod headers;
 pub mod host;
 pub mod network;
+mod oauth2;
+mod own;
 pub mod pages;
 mod path;
 pub mod policy;
 pub mod resolve;
+mod retry;
 pub mod secrets;
 pub mod sensitive;
 pub mod target;
+mod throttle;
+mod tls;
 
 pub use call::{Asker, CacheUse, Call, Format, Freshness, Literal, Reply, Timing};
 pub use error::{EgressError, Fault};

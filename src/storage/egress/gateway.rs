@@ -14,10 +14,12 @@ use tokio::time::Instant;
 use crate::{
     api::egress_policy::EgressPolicySpec,
     storage::egress::{
+        cache::HttpCache,
         call::{Asker, Call, Literal, Reply},
         channel::Channel,
         dial::{Dial, TcpDialer},
         error::EgressError,
+        own::OwnAddresses,
         policy::PolicyError,
         resolve::{Resolve, SystemResolver},
         secrets::Secrets,
@@ -74,10 +76,21 @@ impl Surroundings {
 /// The door. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    surroundings: Arc<Surroundings>,
+    shared: Arc<Shared>,
     /// Policies by workspace and name, so that one that did not change keeps its connections, counts and cached answers.
-    known: Arc<Mutex<HashMap<(Arc<str>, Arc<str>), Known>>>,
+    known: Arc<Mutex<HashMap<Name, Known>>>,
 }
+
+/// What all policies share at work.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) surroundings: Surroundings,
+    pub(super) own: Arc<OwnAddresses>,
+    pub(super) cache: HttpCache,
+}
+
+/// Workspace and name.
+type Name = (Arc<str>, Arc<str>);
 
 #[derive(Debug)]
 struct Known {
@@ -88,7 +101,9 @@ struct Known {
 impl Gateway {
     /// A door with nothing known.
     pub fn new(surroundings: Surroundings) -> Gateway {
-        Gateway { surroundings: Arc::new(surroundings), known: Arc::default() }
+        let own = Arc::new(OwnAddresses::new(surroundings.own.clone()));
+        let cache = HttpCache::new(surroundings.cache_bytes);
+        Gateway { shared: Arc::new(Shared { surroundings, own, cache }), known: Arc::default() }
     }
 
     /// The policies of a workspace as they are now, and what is wrong with which. A policy that is wrong refuses all calls:
@@ -109,7 +124,7 @@ impl Gateway {
                 known.get(&key).filter(|known| known.spec == *spec).and_then(|known| known.channel.upgrade());
             let channel = match unchanged {
                 Some(channel) => Some(channel),
-                None => match Channel::new(&self.surroundings, &workspace, &name, spec) {
+                None => match Channel::new(&self.shared, &workspace, &name, spec) {
                     Ok(channel) => Some(Arc::new(channel)),
                     Err(found) => {
                         errors.extend(found.into_iter().map(|error| (Arc::clone(&name), error)));
