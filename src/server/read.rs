@@ -170,7 +170,7 @@ fn list(context: &Context<'_>, place: &Place, reading: Reading) -> Answer {
     // As Kubernetes: 0 is no limit.
     let limit = limit.and_then(|l| usize::try_from(l).ok()).filter(|l| *l > 0);
     let from = context.query.non_empty("continue").map(Continue::decode).transpose()?;
-    let Listing { mut items, mut revision } = reading.listing(place);
+    let Listing { mut items, mut revision, .. } = reading.listing(place);
     match &from {
         Some(from) => {
             let after = |o: &Arc<Object>| (&**o.namespace(), &**o.name()) > (&*from.namespace, &*from.name);

@@ -42,8 +42,17 @@ struct State {
 struct Table {
     /// When an object of the kind last changed.
     revision: u64,
-    /// By namespace (empty: cluster-scoped), then name.
-    objects: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Object>>>,
+    /// By namespace (empty: cluster-scoped). None is empty.
+    namespaces: BTreeMap<Arc<str>, Collection>,
+}
+
+/// The objects of one kind in one namespace.
+#[derive(Debug, Default)]
+struct Collection {
+    /// When one of them last changed, or went.
+    revision: u64,
+    /// By name.
+    objects: BTreeMap<Arc<str>, Arc<Object>>,
 }
 
 /// What a [`Objects::list`] found, at one revision.
@@ -53,6 +62,8 @@ pub struct Listing {
     pub items: Vec<Arc<Object>>,
     /// The `resourceVersion` of the list, from which a watch goes on.
     pub revision: u64,
+    /// What [`Objects::collection_revision`] was.
+    pub collection_revision: u64,
 }
 
 impl Listing {
@@ -91,7 +102,7 @@ impl Objects {
 
     /// An object. The namespace of cluster-scoped objects is empty.
     pub fn get(&self, kind: &GroupVersionKind, namespace: &str, name: &str) -> Option<Arc<Object>> {
-        self.read(|state| state.kinds.get(kind)?.objects.get(namespace)?.get(name).cloned())
+        self.read(|state| state.kinds.get(kind)?.namespaces.get(namespace)?.objects.get(name).cloned())
     }
 
     /// The objects that are selected, in one namespace or in all.
@@ -105,16 +116,22 @@ impl Objects {
         self.read(|state| {
             let mut items = vec![];
             if let Some(table) = state.kinds.get(kind) {
-                let mut take = |objects: &BTreeMap<Arc<str>, Arc<Object>>| {
-                    items.extend(objects.values().filter(|o| o.is_selected(labels, fields)).cloned());
+                let mut take = |collection: &Collection| {
+                    items.extend(collection.objects.values().filter(|o| o.is_selected(labels, fields)).cloned());
                 };
                 match namespace {
-                    Some(namespace) => table.objects.get(namespace).into_iter().for_each(&mut take),
-                    None => table.objects.values().for_each(&mut take),
+                    Some(namespace) => table.namespaces.get(namespace).into_iter().for_each(&mut take),
+                    None => table.namespaces.values().for_each(&mut take),
                 }
             }
-            Listing { items, revision: state.revision }
+            let collection_revision = collection_revision(state, kind, namespace);
+            Listing { items, revision: state.revision, collection_revision }
         })
+    }
+
+    /// A number that stays the same as long as the objects of a kind in one namespace, or in all, do. 0 where there are none.
+    pub fn collection_revision(&self, kind: &GroupVersionKind, namespace: Option<&str>) -> u64 {
+        self.read(|state| collection_revision(state, kind, namespace))
     }
 
     /// The changes after a revision to the objects that are selected. `None`: from now on.
@@ -156,7 +173,7 @@ impl Objects {
             let gone: Vec<ObjectKey> = state
                 .kinds
                 .values()
-                .flat_map(|table| table.objects.values().flat_map(BTreeMap::values))
+                .flat_map(|table| table.namespaces.values().flat_map(|collection| collection.objects.values()))
                 .map(|object| object.key())
                 .filter(|key| !kept.contains(key))
                 .collect();
@@ -190,10 +207,19 @@ impl Objects {
     }
 }
 
+/// Of a namespace without objects it is 0, whatever was there before: nothing is nothing.
+fn collection_revision(state: &State, kind: &GroupVersionKind, namespace: Option<&str>) -> u64 {
+    let table = state.kinds.get(kind);
+    match namespace {
+        None => table.map_or(0, |table| table.revision),
+        Some(namespace) => table.and_then(|table| table.namespaces.get(namespace)).map_or(0, |c| c.revision),
+    }
+}
+
 fn put(state: &mut State, incoming: Incoming) -> Arc<Object> {
     let key = incoming.key();
-    let present =
-        state.kinds.get(&key.kind).and_then(|table| table.objects.get(&key.namespace)?.get(&key.name)).map(Arc::clone);
+    let table = state.kinds.get(&key.kind);
+    let present = table.and_then(|table| table.namespaces.get(&key.namespace)?.objects.get(&key.name)).map(Arc::clone);
     if let Some(present) = &present
         && present.came_as(&incoming)
     {
@@ -203,19 +229,22 @@ fn put(state: &mut State, incoming: Incoming) -> Arc<Object> {
     let object = Arc::new(stamped(incoming, present.as_deref(), state.revision));
     let table = state.kinds.entry(key.kind).or_default();
     table.revision = state.revision;
-    table.objects.entry(key.namespace).or_default().insert(key.name, Arc::clone(&object));
+    let collection = table.namespaces.entry(key.namespace).or_default();
+    collection.revision = state.revision;
+    collection.objects.insert(key.name, Arc::clone(&object));
     state.history.push(Change { revision: state.revision, before: present, after: Some(Arc::clone(&object)) });
     object
 }
 
 fn remove(state: &mut State, key: &ObjectKey) -> Option<Arc<Object>> {
     let table = state.kinds.get_mut(&key.kind)?;
-    let objects = table.objects.get_mut(&key.namespace)?;
-    let object = objects.remove(&key.name)?;
-    if objects.is_empty() {
-        table.objects.remove(&key.namespace);
-    }
+    let collection = table.namespaces.get_mut(&key.namespace)?;
+    let object = collection.objects.remove(&key.name)?;
     state.revision += 1;
+    collection.revision = state.revision;
+    if collection.objects.is_empty() {
+        table.namespaces.remove(&key.namespace);
+    }
     table.revision = state.revision;
     state.history.push(Change { revision: state.revision, before: Some(Arc::clone(&object)), after: None });
     Some(object)

@@ -150,3 +150,28 @@ async fn a_waiting_watch_wakes() {
     objects.apply(pod("a", "m", "x", ""));
     assert_eq!(waiting.await.unwrap(), Ok("added m".into()));
 }
+
+#[test]
+fn a_collections_revision_changes_with_its_objects_alone() {
+    let objects = Objects::new(100);
+    let of = |namespace| objects.collection_revision(&pods(), namespace);
+    assert_eq!((of(None), of(Some("a"))), (0, 0));
+    objects.apply(pod("a", "x", "web", "Running"));
+    let before = (of(None), of(Some("a")));
+    objects.apply(pod("a", "x", "web", "Running"));
+    assert_eq!((of(None), of(Some("a"))), before);
+    objects.apply(pod("b", "x", "web", "Running"));
+    assert_ne!(of(None), before.0);
+    assert_eq!(of(Some("a")), before.1);
+    objects.apply(pod("a", "y", "web", "Running"));
+    let two = of(Some("a"));
+    assert_ne!(two, before.1);
+    let key = |name: &str| ObjectKey { kind: pods(), namespace: "a".into(), name: name.into() };
+    objects.delete(&key("y"));
+    assert!(![two, before.1].contains(&of(Some("a"))), "one fewer is not what was before");
+    objects.delete(&key("x"));
+    assert_eq!(of(Some("a")), 0);
+    objects.apply(pod("a", "x", "web", "Running"));
+    assert!(of(Some("a")) > two, "revisions never come again");
+    assert_eq!(everything(&objects).collection_revision, of(None));
+}
