@@ -1,6 +1,7 @@
 //! REST storage of ephemeral kinds: create, catalog of plans, workspaces. The only layer that performs I/O.
 //!
 //! Absent: HTTP requests and responses of clients (server), what expressions mean (engine).
+pub mod answers;
 pub mod authorizer;
 pub mod builtin;
 pub mod catalog;
@@ -10,6 +11,7 @@ pub mod directory;
 pub mod egress;
 pub mod encode;
 pub mod failure;
+pub mod fair;
 pub mod lower;
 pub mod manifest;
 pub mod metadata;
@@ -17,4 +19,5 @@ pub mod names;
 pub mod objects;
 pub mod selector;
 pub mod strategy;
+pub mod throttle;
 pub mod workspace;

@@ -16,7 +16,7 @@ use celandine::{
     storage::{
         authorizer::Authorizer,
         catalog::{Catalog, EphemeralKind, EphemeralVersion, Limits, Names},
-        create::{CreateRequest, Created, Moment, Target, create},
+        create::{CreateRequest, Created, Moment, Shared, Target, create},
         objects::Objects,
         strategy::FieldValidation,
         workspace::Workspace,
@@ -137,7 +137,7 @@ fn ask(kind: &EphemeralKind, sent: &Sent) -> Result<Created, Status> {
         timeout: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(create(target, &request))
+    runtime.block_on(create(&Shared::default(), target, &request))
 }
 
 /// (reason, message, field) of every cause but the one that tells nobody anything.

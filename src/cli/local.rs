@@ -6,7 +6,7 @@ use cel::Value;
 use crate::{
     api::{Status, UserInfo},
     storage::{
-        create::{self, CreateRequest, Created, Moment, Target},
+        create::{self, CreateRequest, Created, Moment, Shared, Target},
         strategy::FieldValidation,
         workspace::Workspaces,
     },
@@ -88,7 +88,7 @@ pub(crate) async fn ask(workspaces: &Workspaces, ask: &Ask<'_>) -> Result<Create
     };
     let fail = |status| AskError::Status(Box::new(status));
     create::authorize(&target, ask.user, request.namespace).await.map_err(fail)?;
-    create::create(target, &request).await.map_err(fail)
+    create::create(&Shared::default(), target, &request).await.map_err(fail)
 }
 
 /// What a typing mistake may have meant.

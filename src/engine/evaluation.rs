@@ -168,6 +168,11 @@ impl Evaluation {
         }
     }
 
+    /// The source that a need is of, as long as it is not supplied.
+    pub fn source(&self, id: NeedId) -> Option<&Arc<str>> {
+        self.plan.nodes.get(self.asked.get(&id)?.node).map(|node| &node.name)
+    }
+
     /// The sources that were asked for and are not answered.
     pub fn pending(&self) -> Vec<Arc<str>> {
         let nodes = self.plan.nodes.iter().zip(&self.states);

@@ -3,6 +3,8 @@
 //! Absent: flags (cli), what is served (service).
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use crate::storage::fair::Bounds;
+
 /// How to listen and what to bound.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -44,8 +46,12 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Open connections; more wait in the listener's backlog.
     pub connections: usize,
-    /// Requests being answered, watches apart; more get 429.
+    /// Requests being answered, watches apart; more get 429. One user of a workspace may have half of what others leave.
     pub in_flight: usize,
+    /// Creates at work, and those that wait for it; more get 429.
+    pub creates: Bounds,
+    /// Bytes of answers that are kept.
+    pub answer_bytes: u64,
     /// Watches open at once; more get 429.
     pub watches: usize,
     /// Requests at once on one HTTP/2 connection.
@@ -54,6 +60,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
+        let creates = Bounds::default();
         Limits {
             // Go's and kube-apiserver's ReadHeaderTimeout is 32 s for slow links; ours is loopback.
             header_deadline: Duration::from_secs(10),
@@ -71,8 +78,12 @@ impl Default for Limits {
             // kube-apiserver's --max-resource-write-bytes.
             body_bytes: 3 * 1024 * 1024,
             connections: 1_000,
-            // kube-apiserver's --max-requests-inflight.
-            in_flight: 400,
+            // Twice the creates that can be at work or wait: one greedy user has half of it and fills its queue there. At
+            // least kube-apiserver's --max-requests-inflight.
+            in_flight: (2 * (creates.seats + creates.queue)).max(400),
+            creates,
+            // Some ten thousand answers of a few kilobytes.
+            answer_bytes: 64 * 1024 * 1024,
             watches: 1_000,
             // kube-apiserver's --http2-max-streams-per-connection.
             streams: 100,

@@ -1,7 +1,7 @@
 //! POST of an ephemeral kind: options, the namespace, the answer's form.
 //!
 //! Absent: what a create answers (storage).
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use cel::Value;
 use http::{StatusCode, header};
@@ -25,7 +25,7 @@ use crate::{
     },
     storage::{
         catalog::EphemeralVersion,
-        create::{self, CreateRequest, Created, Moment, Target},
+        create::{self, CacheUse, CreateRequest, Created, Moment, Target, Timing},
         names,
         objects::GroupVersionKind,
         strategy::FieldValidation,
@@ -64,10 +64,27 @@ pub(super) async fn create(
         moment: Moment::now(),
         timeout: Some(context.deadline),
     };
-    let Created { object, warnings } = create::create(target, &request).await?;
+    let Created { object, warnings, timing } = create::create(&context.server.creates, target, &request).await?;
     let mut response = respond(context, wanted, version, &object)?;
+    response.extensions_mut().insert(reply::ServerTiming(server_timing(&timing)));
     reply::warn(response.headers_mut(), &warnings);
     Ok(response)
+}
+
+/// `cache;desc=miss, queue;dur=0.012, source.bucket;dur=0.031`: W3C Server-Timing. Names of sources are identifiers.
+fn server_timing(timing: &Timing) -> String {
+    let cache = match timing.cache {
+        CacheUse::Hit => "hit",
+        CacheUse::Miss => "miss",
+        CacheUse::Coalesced => "coalesced",
+        CacheUse::Bypass => "bypass",
+    };
+    let millis = |duration: Duration| duration.as_secs_f64() * 1000.0;
+    let mut text = format!("cache;desc={cache}, queue;dur={:.3}", millis(timing.queued));
+    for (source, taken) in &timing.sources {
+        let _ = write!(text, ", source.{source};dur={:.3}", millis(*taken));
+    }
+    text
 }
 
 fn respond(context: &Context<'_>, wanted: negotiate::Wanted, version: &EphemeralVersion, object: &Value) -> Answer {

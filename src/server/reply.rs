@@ -45,6 +45,10 @@ impl Encoding {
     }
 }
 
+/// What the `Server-Timing` header of a response says besides the whole time; an extension of the response.
+#[derive(Clone, Debug)]
+pub struct ServerTiming(pub String);
+
 /// A response of bytes.
 pub fn bytes(code: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(body::full(bytes));

@@ -28,7 +28,13 @@ use crate::{
         request_info::{RequestInfo, Target},
         routes, status,
     },
-    storage::workspace::Workspaces,
+    storage::{
+        answers::Answers,
+        create::Shared,
+        fair::{Bounds, Fair},
+        throttle::Throttles,
+        workspace::Workspaces,
+    },
 };
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -44,7 +50,8 @@ pub(super) struct Inner {
     pub(super) limits: Limits,
     pub(super) documents: Cache,
     pub(super) watches: Arc<Semaphore>,
-    in_flight: Semaphore,
+    pub(super) creates: Shared,
+    in_flight: Fair,
     closing: watch::Sender<bool>,
 }
 
@@ -94,7 +101,13 @@ impl Service {
             workspaces,
             documents: Cache::default(),
             watches: Arc::new(Semaphore::new(limits.watches)),
-            in_flight: Semaphore::new(limits.in_flight),
+            creates: Shared {
+                answers: Some(Answers::new(limits.answer_bytes)),
+                throttles: Some(Throttles::default()),
+                seats: Some(Fair::new(limits.creates)),
+            },
+            // Nobody waits here: a body that is read holds memory.
+            in_flight: Fair::new(Bounds { seats: limits.in_flight, queue: 0, queue_per_flow: 0, ..limits.creates }),
             closing: watch::Sender::new(false),
             limits,
         }))
@@ -159,8 +172,9 @@ impl Service {
         let deadline = if watching { limits.watch_deadline } else { deadline(query, limits.request_deadline)? };
         // Probes are answered however busy the server is; watches are counted apart, when they begin.
         let exempt = watching || matches!(&info.target, Target::Path(path) if routes::is_probe(path));
-        let permit = server.in_flight.try_acquire();
-        if !exempt && permit.is_err() {
+        let flow = server.in_flight.flow(&info.workspace, &user.username);
+        let seat = if exempt { None } else { Some(server.in_flight.try_seat(flow)) };
+        if let Some(Err(_)) = seat {
             return Ok(busy());
         }
         let context =
@@ -270,13 +284,15 @@ fn finish(response: &mut Response<Body>, method: &Method, audit_id: &str, elapse
             response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
     }
+    let timing = response.extensions_mut().remove::<reply::ServerTiming>();
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Ok(id) = HeaderValue::from_str(audit_id) {
         headers.insert(AUDIT_ID, id);
     }
-    let timing = format!("total;dur={:.3}", elapsed.as_secs_f64() * 1000.0);
+    let parts = timing.map(|reply::ServerTiming(parts)| format!(", {parts}")).unwrap_or_default();
+    let timing = format!("total;dur={:.3}{parts}", elapsed.as_secs_f64() * 1000.0);
     if let Ok(timing) = HeaderValue::from_str(&timing) {
         headers.insert("server-timing", timing);
     }

@@ -2,37 +2,51 @@
 //!
 //! Absent: how bytes travel (server), what admission means (strategy), what
 //! expressions mean (engine), codes (failure). Nothing of an answer is kept.
+mod evaluate;
 mod moment;
 mod reads;
 mod request;
+mod resolve;
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use cel::{Value, value::MapBuilder};
-use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
-pub use moment::{Entropy, Moment};
-
+use self::resolve::{Resolved, resolve};
+pub use self::{
+    moment::{Entropy, Moment},
+    resolve::{CacheUse, Timing},
+};
 use super::{
+    answers::Answers,
     authorizer::Attributes,
     catalog::{Catalog, EphemeralKind, EphemeralVersion},
     failure::{self, About},
+    fair::Fair,
     metadata::Creation,
     strategy::{self, Admitted, Expected, FieldValidation, Sent},
+    throttle::{self, Counted, Throttles},
     workspace::Workspace,
 };
 use crate::{
-    api::{Status, StatusCause, UserInfo},
-    engine::{
-        evaluation::{Inputs, Step},
-        outcome::{Answer, Outcome},
-        plan::Plan,
-    },
+    api::{Status, UserInfo},
+    engine::{evaluation::Inputs, outcome::Answer},
 };
 
 /// The longest that a create may take: kube-apiserver's default for requests.
 pub const MAX_DEADLINE: Duration = Duration::from_secs(34);
+
+/// What all creates of a process share. The default has nothing, for one create at a time: nothing is kept, nothing refused.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Answers that are reused.
+    pub answers: Option<Answers>,
+    /// Allowances of those who create.
+    pub throttles: Option<Throttles>,
+    /// Seats of those at work.
+    pub seats: Option<Fair>,
+}
 
 /// What is created, and where. One request uses one catalog.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +89,8 @@ pub struct Created {
     pub object: Value,
     /// For the `Warning` header.
     pub warnings: Vec<String>,
+    /// For the `Server-Timing` header.
+    pub timing: Timing,
 }
 
 /// Whether a user may create objects of the target's kind in a namespace. The server asks before it reads the body.
@@ -100,9 +116,28 @@ pub async fn authorize(target: &Target<'_>, user: &UserInfo, namespace: &str) ->
 ///
 /// # Errors
 /// The Status that says whose fault it is.
-pub async fn create(target: Target<'_>, request: &CreateRequest<'_>) -> Result<Created, Status> {
-    let deadline = Instant::now() + allotted(&target, request);
-    let Target { kind, version, .. } = target;
+pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest<'_>) -> Result<Created, Status> {
+    let begun = Instant::now();
+    let deadline = begun + allotted(&target, request);
+    let Target { workspace, kind, version, .. } = target;
+    let counted = Counted {
+        workspace: workspace.path(),
+        group: &kind.group,
+        version: &version.name,
+        plural: &kind.names.plural,
+        user: request.user,
+    };
+    if let Some(throttles) = &shared.throttles {
+        throttles.count(version.limits.rate.as_ref(), &counted)?;
+    }
+    let _seat = match &shared.seats {
+        Some(fair) => {
+            let flow = fair.flow(workspace.path(), &request.user.username);
+            Some(fair.seat(flow, deadline).await.map_err(|_| throttle::overloaded(&counted))?)
+        }
+        None => None,
+    };
+    let queued = begun.elapsed();
     let expected = Expected {
         group: &kind.group,
         version: &version.name,
@@ -121,15 +156,17 @@ pub async fn create(target: Target<'_>, request: &CreateRequest<'_>) -> Result<C
     let admitted = strategy::admit(&expected, &sent).map_err(|refusal| failure::refused(&refusal))?;
     let inputs =
         Inputs { object: Value::Map(admitted.object.clone()), request: request::value(&target, request, &admitted) };
-    let (outcome, refused) = evaluate(&target, request.user, &version.plan, inputs, deadline).await?;
+    let resolved = resolve(shared, &target, request, inputs, deadline).await?;
+    let Resolved { outcome, refusals, observed, cache, sources } = resolved;
     let answer = outcome.result.map_err(|failure| {
         let name = admitted.name();
         let about = About { group: &kind.group, kind: &kind.names.kind, plural: &kind.names.plural, name: &name };
-        refused.status(&failure).unwrap_or_else(|| {
+        refusals.status(&failure).unwrap_or_else(|| {
             failure::failed(&about, &failure, &|resource| reads::plural(target.catalog, resource).to_string())
         })
     })?;
-    Ok(answered(&target, request, admitted, answer))
+    let observed = Moment { time: observed, ..request.moment };
+    Ok(answered(&target, request, admitted, answer, observed, Timing { cache, queued, sources }))
 }
 
 /// The smallest of what the server, the author and the client allow.
@@ -137,46 +174,16 @@ fn allotted(target: &Target<'_>, request: &CreateRequest<'_>) -> Duration {
     MAX_DEADLINE.min(target.version.limits.timeout).min(request.timeout.unwrap_or(MAX_DEADLINE))
 }
 
-/// Hands the evaluation what it asks for, all at once, until it is done. A step's time is bounded by the cost budgets of its
-/// expressions; between steps other requests get their turn.
-async fn evaluate(
-    target: &Target<'_>,
-    user: &UserInfo,
-    plan: &Arc<Plan>,
-    inputs: Inputs,
-    deadline: Instant,
-) -> Result<(Outcome, reads::Refusals), Status> {
-    let mut evaluation = plan.start(inputs);
-    let mut pending = FuturesUnordered::new();
-    let mut refusals = reads::Refusals::default();
-    loop {
-        match evaluation.next() {
-            Step::Done(outcome) => return Ok((outcome, refusals)),
-            Step::Need(needs) => {
-                pending.extend(needs.into_iter().map(|(id, need)| reads::answer(target, user, id, need)))
-            }
-            Step::Wait => {}
-        }
-        let Ok(next) = timeout_at(deadline, pending.next()).await else {
-            return Ok((evaluation.time_out(), refusals));
-        };
-        let Some(first) = next else {
-            // A defect: it waits for nothing. Said, not hung.
-            let cause = StatusCause { message: "the evaluation is stuck".into(), ..StatusCause::default() };
-            return Err(failure::internal(cause, "the evaluation is stuck"));
-        };
-        let mut ready = Some(first);
-        while let Some((id, answer)) = ready {
-            evaluation.supply(id, refusals.note(answer));
-            ready = pending.next().now_or_never().flatten();
-        }
-        tokio::task::yield_now().await;
-    }
-}
-
 /// The object as it was admitted, with what the server adds and the status.
-fn answered(target: &Target<'_>, request: &CreateRequest<'_>, admitted: Admitted, answer: Answer) -> Created {
-    let creation = Creation { timestamp: request.moment.timestamp(), observed_at: request.moment.precise_timestamp() };
+fn answered(
+    target: &Target<'_>,
+    request: &CreateRequest<'_>,
+    admitted: Admitted,
+    answer: Answer,
+    observed: Moment,
+    timing: Timing,
+) -> Created {
+    let creation = Creation { timestamp: request.moment.timestamp(), observed_at: observed.precise_timestamp() };
     let mut object = MapBuilder::with_capacity(admitted.object.len() + 1);
     for (key, value) in admitted.object.iter() {
         object.insert(key.clone(), value.clone());
@@ -187,5 +194,5 @@ fn answered(target: &Target<'_>, request: &CreateRequest<'_>, admitted: Admitted
     }
     let mut warnings = admitted.warnings;
     warnings.extend(target.version.deprecation.iter().map(ToString::to_string));
-    Created { object: object.build().into(), warnings }
+    Created { object: object.build().into(), warnings, timing }
 }

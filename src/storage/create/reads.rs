@@ -4,6 +4,8 @@
 //! Absent: when it is asked (create), how objects are kept (objects).
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::Target;
 use crate::{
     api::{ErrorCode, Status, StatusDetails, UserInfo},
@@ -14,16 +16,23 @@ use crate::{
         outcome::Failure,
     },
     storage::{
-        authorizer::{Attributes, refusal},
+        answers::{Basis, Decided, Read, What},
+        authorizer::{Attributes, Decision, refusal},
         catalog::Catalog,
-        objects::GroupVersionKind,
+        objects::{GroupVersionKind, ObjectKey},
         selector::{FieldSelector, LabelSelector},
     },
 };
 
 /// What was found, or what the consumer may not read.
 pub(super) enum Answer {
-    Supply(Supply),
+    /// Objects of the workspace.
+    Objects(Supply, Read),
+    /// Something from elsewhere, which may be reused until then.
+    Elsewhere(Supply, Instant),
+    /// What the authorizer said.
+    Decided(Decided),
+    /// The consumer may not read it.
     Refused(Attributes, String),
 }
 
@@ -33,10 +42,23 @@ pub(super) struct Refusals(Vec<(Attributes, String)>);
 
 impl Refusals {
     /// The answer as the evaluation wants it.
-    pub(super) fn note(&mut self, answer: Answer) -> Supply {
+    pub(super) fn note(&mut self, answer: Answer, basis: &mut Basis) -> Supply {
         match answer {
-            Answer::Supply(supply) => supply,
+            Answer::Objects(supply, read) => {
+                basis.read(read);
+                supply
+            }
+            Answer::Elsewhere(supply, until) => {
+                basis.fresh_until(until);
+                supply
+            }
+            Answer::Decided(decided) => {
+                let Decision { allowed, reason } = decided.decision.clone();
+                basis.decided(decided);
+                Supply::Decision { allowed, reason, error: String::new() }
+            }
             Answer::Refused(attributes, message) => {
+                basis.once();
                 self.0.push((attributes, message.clone()));
                 Supply::Failed(SourceFailure::Forbidden(message))
             }
@@ -75,36 +97,32 @@ pub(super) fn forbidden_message(user: &UserInfo, attributes: &Attributes) -> Str
 pub(super) async fn answer(target: &Target<'_>, user: &UserInfo, id: NeedId, need: Need) -> (NeedId, Answer) {
     let answer = match &need {
         Need::Get { resource, namespace, name, read_as } => {
-            let read = Read::new(target, "get", resource, namespace, name);
-            match read.refused(target, user, *read_as).await {
+            let reading = Reading::new(target, "get", resource, namespace, name);
+            match reading.refused(target, user, *read_as).await {
                 Some(refused) => refused,
-                None => Answer::Supply(read.get(target)),
+                None => reading.get(target, *read_as),
             }
         }
         Need::List { resource, namespace, selector, read_as } => {
-            let read = Read::new(target, "list", resource, namespace, &Arc::from(""));
-            match read.refused(target, user, *read_as).await {
+            let reading = Reading::new(target, "list", resource, namespace, &Arc::from(""));
+            match reading.refused(target, user, *read_as).await {
                 Some(refused) => refused,
-                None => Answer::Supply(read.list(target, &LabelSelector::from(selector))),
+                None => reading.list(target, LabelSelector::from(selector), *read_as),
             }
         }
-        Need::Decide(question) => Answer::Supply(decide(target, user, question).await),
+        Need::Decide(question) => decide(target, user, question).await,
         // No plan has calls while no policy allows any.
-        Need::Call(_) => Answer::Supply(Supply::Failed(SourceFailure::Failed("no EgressPolicy allows it".to_owned()))),
+        Need::Call(_) => {
+            let failed = SourceFailure::Failed("no EgressPolicy allows it".to_owned());
+            Answer::Elsewhere(Supply::Failed(failed), Instant::now())
+        }
     };
     (id, answer)
 }
 
 /// Answers a question of `authorizer`, for the requesting user or a service account.
-async fn decide(target: &Target<'_>, user: &UserInfo, question: &Question) -> Supply {
-    let account;
-    let user = match question.user.is_empty() {
-        true => user,
-        false => {
-            account = UserInfo::service_account(&question.user);
-            &account
-        }
-    };
+async fn decide(target: &Target<'_>, user: &UserInfo, question: &Question) -> Answer {
+    let account = (!question.user.is_empty()).then(|| UserInfo::service_account(&question.user));
     let known = target.catalog.resource(&question.group, &question.resource);
     let attributes = Attributes {
         verb: question.verb.clone(),
@@ -116,18 +134,18 @@ async fn decide(target: &Target<'_>, user: &UserInfo, question: &Question) -> Su
         name: question.name.clone(),
         path: question.path.clone(),
     };
-    let decision = target.workspace.authorizer().decide(user, &attributes).await;
-    Supply::Decision { allowed: decision.allowed, reason: decision.reason, error: String::new() }
+    let decision = target.workspace.authorizer().decide(account.as_ref().unwrap_or(user), &attributes).await;
+    Answer::Decided(Decided { account, attributes, decision })
 }
 
 /// A read of objects of one kind.
-struct Read {
+struct Reading {
     kind: GroupVersionKind,
     attributes: Attributes,
 }
 
-impl Read {
-    fn new(target: &Target<'_>, verb: &str, resource: &Resource, namespace: &Arc<str>, name: &Arc<str>) -> Read {
+impl Reading {
+    fn new(target: &Target<'_>, verb: &str, resource: &Resource, namespace: &Arc<str>, name: &Arc<str>) -> Reading {
         let kind = GroupVersionKind::of(&resource.api_version, &resource.kind);
         let known = target.catalog.kind(&resource.api_version, &resource.kind);
         let namespaced = known.is_none_or(|known| known.namespaced);
@@ -140,7 +158,7 @@ impl Read {
             name: name.clone(),
             ..Attributes::default()
         };
-        Read { kind, attributes }
+        Reading { kind, attributes }
     }
 
     /// A provider's reads are bounded by what the consumer granted; a directory's workspaces grant everything.
@@ -155,19 +173,29 @@ impl Read {
         }
     }
 
-    fn get(&self, target: &Target<'_>) -> Supply {
+    fn get(self, target: &Target<'_>, read_as: ReadAs) -> Answer {
         let Attributes { namespace, name, .. } = &self.attributes;
-        match target.workspace.objects().get(&self.kind, namespace, name) {
-            Some(object) => Supply::Object(object.typed().clone()),
-            None => Supply::Missing,
-        }
+        let found = target.workspace.objects().get(&self.kind, namespace, name);
+        let what = What::object(self.key(), found.as_deref());
+        let supply = found.map_or(Supply::Missing, |object| Supply::Object(object.typed().clone()));
+        Answer::Objects(supply, self.read(what, read_as))
     }
 
-    fn list(&self, target: &Target<'_>, labels: &LabelSelector) -> Supply {
+    fn list(self, target: &Target<'_>, labels: LabelSelector, read_as: ReadAs) -> Answer {
         let namespace = &*self.attributes.namespace;
         let namespace = (!namespace.is_empty()).then_some(namespace);
-        let listing = target.workspace.objects().list(&self.kind, namespace, labels, &FieldSelector::everything());
-        Supply::Objects(listing.typed())
+        let found = target.workspace.objects().list(&self.kind, namespace, &labels, &FieldSelector::everything());
+        let what = What::list(self.key(), labels, &found);
+        Answer::Objects(Supply::Objects(found.typed()), self.read(what, read_as))
+    }
+
+    fn key(&self) -> ObjectKey {
+        let Attributes { namespace, name, .. } = &self.attributes;
+        ObjectKey { kind: self.kind.clone(), namespace: namespace.clone(), name: name.clone() }
+    }
+
+    fn read(self, what: What, read_as: ReadAs) -> Read {
+        Read { what, consumer: (read_as == ReadAs::Consumer).then_some(self.attributes) }
     }
 }
 

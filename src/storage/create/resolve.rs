@@ -1,0 +1,141 @@
+//! The outcome of a request: one that is there already, or an evaluation of its own.
+//!
+//! Absent: which outcomes may be reused (answers), evaluating (evaluate).
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use super::{
+    CreateRequest, Shared, Target,
+    evaluate::{Evaluated, evaluate},
+    reads,
+};
+use crate::{
+    api::Status,
+    engine::{
+        evaluation::Inputs,
+        outcome::{Failure, Outcome},
+    },
+    storage::answers::{Answers, Entry, Key, Lead, Made, Turn},
+};
+
+/// Where an answer came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheUse {
+    /// It was kept.
+    Hit,
+    /// It was evaluated.
+    Miss,
+    /// An equal request in flight evaluated it.
+    Coalesced,
+    /// It was evaluated, and no other request can have the same.
+    Bypass,
+}
+
+/// What a create took.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    /// Where its answer came from.
+    pub cache: CacheUse,
+    /// How long it waited for its turn.
+    pub queued: Duration,
+    /// How long each source took; none where the answer was there.
+    pub sources: Vec<(Arc<str>, Duration)>,
+}
+
+/// An outcome, and what belongs to it.
+pub(super) struct Resolved {
+    pub(super) outcome: Outcome,
+    pub(super) refusals: reads::Refusals,
+    /// When it was evaluated.
+    pub(super) observed: jiff::Timestamp,
+    pub(super) cache: CacheUse,
+    pub(super) sources: Vec<(Arc<str>, Duration)>,
+}
+
+/// Finds or makes the outcome.
+pub(super) async fn resolve(
+    shared: &Shared,
+    target: &Target<'_>,
+    request: &CreateRequest<'_>,
+    inputs: Inputs,
+    deadline: Instant,
+) -> Result<Resolved, Status> {
+    let Some((answers, key)) = shared.answers.as_ref().and_then(|answers| {
+        let objects = target.workspace.objects();
+        let key = Key::new(objects, target.catalog, &target.version.plan, request.user, &inputs)?;
+        Some((answers, key))
+    }) else {
+        return Ok(own(evaluate(target, request.user, inputs, deadline).await?.into(), request, CacheUse::Bypass));
+    };
+    match answers.turn(key, target.workspace, request.user, deadline).await {
+        Turn::Hit(entry) => Ok(others(&entry, CacheUse::Hit)),
+        Turn::Coalesced(entry) => Ok(others(&entry, CacheUse::Coalesced)),
+        Turn::Lead(lead) => {
+            let evaluated = evaluate(target, request.user, inputs, deadline).await?;
+            Ok(own(land(answers, lead, target, request, evaluated), request, CacheUse::Miss))
+        }
+        Turn::Alone => Ok(own(evaluate(target, request.user, inputs, deadline).await?.into(), request, CacheUse::Miss)),
+        Turn::TimedOut => {
+            // Begun to tell what is pending; nobody answers it.
+            let mut evaluation = target.version.plan.start(inputs);
+            let _ = evaluation.next();
+            Ok(Resolved {
+                outcome: evaluation.time_out(),
+                refusals: reads::Refusals::default(),
+                observed: request.moment.time,
+                cache: CacheUse::Coalesced,
+                sources: vec![],
+            })
+        }
+    }
+}
+
+/// What of an evaluation is the request's own.
+struct Own {
+    outcome: Outcome,
+    refusals: reads::Refusals,
+    sources: Vec<(Arc<str>, Duration)>,
+}
+
+impl From<Evaluated> for Own {
+    fn from(evaluated: Evaluated) -> Own {
+        let Evaluated { outcome, refusals, sources, .. } = evaluated;
+        Own { outcome, refusals, sources }
+    }
+}
+
+/// Tells the others. A deadline was this request's own: one of those who wait goes on in its place.
+fn land(answers: &Answers, lead: Lead, target: &Target<'_>, request: &CreateRequest<'_>, evaluated: Evaluated) -> Own {
+    let Evaluated { outcome, refusals, basis, sources } = evaluated;
+    if matches!(outcome.result, Err(Failure::Timeout { .. })) {
+        drop(lead);
+    } else {
+        let made = Made {
+            plan: &target.version.plan,
+            objects: target.workspace.objects(),
+            outcome: &outcome,
+            basis,
+            observed: request.moment.time,
+            ttl: target.version.cache,
+        };
+        let entry = Entry::new(lead.key(), made);
+        answers.land(lead, entry, target.version.cache);
+    }
+    Own { outcome, refusals, sources }
+}
+
+fn own(own: Own, request: &CreateRequest<'_>, cache: CacheUse) -> Resolved {
+    let Own { outcome, refusals, sources } = own;
+    Resolved { outcome, refusals, observed: request.moment.time, cache, sources }
+}
+
+fn others(entry: &Entry, cache: CacheUse) -> Resolved {
+    Resolved {
+        outcome: entry.outcome().clone(),
+        refusals: reads::Refusals::default(),
+        observed: entry.observed(),
+        cache,
+        sources: vec![],
+    }
+}
