@@ -160,9 +160,11 @@ impl Evaluation {
         let decisions = &mut self.runner.decisions;
         match supply {
             Supply::Decision { allowed, reason, error } => decisions.answer(id, *allowed, reason, error),
-            Supply::Failed(SourceFailure::Forbidden(message) | SourceFailure::Failed(message)) => {
-                decisions.answer(id, false, "", message)
-            }
+            Supply::Failed(
+                SourceFailure::Forbidden(message)
+                | SourceFailure::Failed(message)
+                | SourceFailure::Busy { message, .. },
+            ) => decisions.answer(id, false, "", message),
             Supply::Failed(SourceFailure::Timeout) => decisions.answer(id, false, "", "the deadline passed"),
             _ => false,
         }
@@ -505,6 +507,7 @@ fn source_failure(source: &Arc<str>, failure: SourceFailure) -> Failure {
     match failure {
         SourceFailure::Forbidden(message) => Failure::Forbidden { source, message },
         SourceFailure::Failed(message) => Failure::Source { source, message },
+        SourceFailure::Busy { message, retry_after_seconds } => Failure::Busy { source, message, retry_after_seconds },
         SourceFailure::Timeout => Failure::Timeout { pending: vec![source] },
     }
 }

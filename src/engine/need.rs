@@ -154,6 +154,13 @@ pub enum SourceFailure {
     Forbidden(String),
     /// It answered wrongly or not at all; the text is for the caller, without addresses, bodies, headers, credentials.
     Failed(String),
+    /// There is too much to do: a policy's or a backend's limit. The text is for the caller.
+    Busy {
+        /// Which limit.
+        message: String,
+        /// Seconds until it may be tried again, where that is known.
+        retry_after_seconds: Option<u64>,
+    },
     /// The deadline passed.
     Timeout,
 }

@@ -55,6 +55,15 @@ pub enum Failure {
         /// For the caller: no address, body, header or credential.
         message: String,
     },
+    /// Nobody's: a source has too much to do.
+    Busy {
+        /// The source.
+        source: Arc<str>,
+        /// Which limit.
+        message: String,
+        /// Seconds until it may be tried again, where that is known.
+        retry_after_seconds: Option<u64>,
+    },
     /// The deadline passed.
     Timeout {
         /// The sources that were still pending.

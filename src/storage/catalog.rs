@@ -12,6 +12,7 @@ pub use self::{
     version::version_order,
 };
 pub use crate::engine::Plan;
+use crate::storage::egress::Egress;
 
 /// What a workspace serves.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Catalog {
     pub(crate) resources: BTreeMap<(Arc<str>, Arc<str>), Arc<StoredKind>>,
     /// Plurals by (group, kind).
     pub(crate) plurals: BTreeMap<(Arc<str>, Arc<str>), Arc<str>>,
+    /// The policies of calls; none where nothing may leave.
+    pub(crate) egress: Egress,
 }
 
 /// The names of a kind. All are there; defaults are filled in.
@@ -150,6 +153,11 @@ impl Catalog {
         let plural = Arc::clone(&kind.names.plural);
         self.plurals.insert((Arc::clone(&kind.group), Arc::clone(&kind.names.kind)), Arc::clone(&plural));
         self.ephemeral.insert((Arc::clone(&kind.group), plural), kind);
+    }
+
+    /// What may be called.
+    pub fn egress(&self) -> &Egress {
+        &self.egress
     }
 
     /// Grows with every change.

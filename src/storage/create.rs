@@ -2,6 +2,7 @@
 //!
 //! Absent: how bytes travel (server), what admission means (strategy), what
 //! expressions mean (engine), codes (failure). Nothing of an answer is kept.
+mod calls;
 mod evaluate;
 mod moment;
 mod reads;

@@ -6,6 +6,7 @@
 //! | `item` | objects of a file |
 //! | `contents` | one workspace: its objects and its catalog, from the items of its files |
 //! | `schemas` | EphemeralSchemas compiled, the last good form of each kept |
+//! | `policies` | the administrator's EgressPolicies |
 //! | `conditions` | what the status of an EphemeralSchema says |
 //! | `report` | what was loaded and what is wrong, for people |
 //! | `reload` | loading again when files change |
@@ -15,6 +16,7 @@ mod conditions;
 mod contents;
 mod files;
 mod item;
+pub(in crate::storage) mod policies;
 mod reload;
 mod report;
 mod schemas;
@@ -30,6 +32,7 @@ use self::{
     contents::Contents,
     files::{Scan, Text},
     item::Item,
+    policies::Policies,
 };
 pub use self::{
     reload::{ReloadError, Reloader},
@@ -37,6 +40,7 @@ pub use self::{
 };
 use crate::storage::{
     authorizer::Authorizer,
+    egress::{Gateway, Surroundings, secrets::ObjectSecrets},
     manifest,
     objects::Objects,
     workspace::{ROOT, Workspace, Workspaces},
@@ -58,6 +62,8 @@ pub struct Directory {
     workspaces: Arc<Workspaces>,
     contents: BTreeMap<Arc<str>, Contents>,
     files: BTreeMap<PathBuf, FileState>,
+    gateway: Gateway,
+    policies: Policies,
 }
 
 /// A file as it was last read.
@@ -79,9 +85,13 @@ impl Directory {
     /// Loads several directories and files of the workspace `root` as one directory: what a later one says of an object is
     /// what counts.
     pub fn overlay(layers: &[PathBuf]) -> Result<(Directory, Report), DirectoryError> {
+        let workspaces: Arc<Workspaces> = Arc::default();
+        let secrets = Arc::new(ObjectSecrets(Arc::clone(&workspaces)));
         let mut directory = Directory {
             layers: layers.to_vec(),
-            workspaces: Arc::default(),
+            workspaces,
+            gateway: Gateway::new(Surroundings::system(secrets)),
+            policies: Policies::default(),
             contents: BTreeMap::new(),
             files: BTreeMap::new(),
         };
@@ -121,11 +131,16 @@ impl Directory {
                 self.workspaces.remove(&path);
             }
         }
+        let items = |paths: &[PathBuf], files: &BTreeMap<PathBuf, FileState>| -> Vec<Arc<Vec<Item>>> {
+            paths.iter().filter_map(|file| files.get(file)).map(|state| Arc::clone(&state.good)).collect()
+        };
+        let root = scan.workspaces.get(ROOT).map(|paths| items(paths, &self.files)).unwrap_or_default();
+        self.policies.update(&self.gateway, &root, &mut report.findings);
         for (path, paths) in scan.workspaces {
             let contents = self.contents.entry(Arc::clone(&path)).or_default();
             let workspace = self.workspaces.get_exact(&path).unwrap_or_else(|| Arc::new(new_workspace(&path)));
-            let items = paths.iter().filter_map(|file| self.files.get(file)).map(|state| Arc::clone(&state.good));
-            report.workspaces.push(contents.update(&workspace, items.collect(), &mut report.findings));
+            let items = items(&paths, &self.files);
+            report.workspaces.push(contents.update(&workspace, items, &self.policies, &mut report.findings));
             // Only now: nobody sees a new workspace before it is filled.
             self.workspaces.insert(workspace);
         }

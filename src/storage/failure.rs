@@ -58,6 +58,7 @@ pub fn failed(about: &About<'_>, failure: &Failure, plural: &dyn Fn(&Resource) -
         Failure::Forbidden { message, .. } => forbidden(about, message),
         Failure::Expression(expression) => expression_failed(expression),
         Failure::Source { source, message } => source_failed(source, message),
+        Failure::Busy { source, message, retry_after_seconds } => busy(source, message, *retry_after_seconds),
         Failure::Timeout { pending } => timed_out(pending.iter().map(|source| &**source)),
     }
 }
@@ -131,6 +132,16 @@ fn source_failed(source: &str, message: &str) -> Status {
             ..StatusDetails::default()
         },
     )
+}
+
+/// 429 without a Retry-After header: clients would sleep and repeat, and the limit is not theirs alone.
+fn busy(source: &str, message: &str, retry_after_seconds: Option<u64>) -> Status {
+    let text = format!("source {source} cannot be asked at the moment: {message}");
+    Status::new(ErrorCode::TOO_MANY_REQUESTS, "TooManyRequests", text).with_details(StatusDetails {
+        causes: vec![StatusCause { reason: "SourceBusy".into(), message: message.into(), field: source.into() }],
+        retry_after_seconds: retry_after_seconds.map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
+        ..StatusDetails::default()
+    })
 }
 
 /// 504, naming what was still pending.

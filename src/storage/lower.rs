@@ -9,6 +9,7 @@
 //!
 //! Absent: expressions (engine), lines and columns (manifest), names taken by others (catalog).
 mod field;
+mod http;
 mod identity;
 mod own;
 mod version;

@@ -44,7 +44,7 @@ pub(super) async fn evaluate(
             Step::Need(needs) => {
                 for (id, need) in needs {
                     clock.begin(&evaluation, id);
-                    pending.push(reads::answer(target, user, id, need));
+                    pending.push(reads::answer(target, user, deadline, id, need));
                 }
             }
             Step::Wait => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::Target;
+use super::{Target, calls};
 use crate::{
     api::{ErrorCode, Status, StatusDetails, UserInfo},
     engine::{
@@ -94,7 +94,13 @@ pub(super) fn forbidden_message(user: &UserInfo, attributes: &Attributes) -> Str
 }
 
 /// Answers one need.
-pub(super) async fn answer(target: &Target<'_>, user: &UserInfo, id: NeedId, need: Need) -> (NeedId, Answer) {
+pub(super) async fn answer(
+    target: &Target<'_>,
+    user: &UserInfo,
+    deadline: Instant,
+    id: NeedId,
+    need: Need,
+) -> (NeedId, Answer) {
     let answer = match &need {
         Need::Get { resource, namespace, name, read_as } => {
             let reading = Reading::new(target, "get", resource, namespace, name);
@@ -111,10 +117,9 @@ pub(super) async fn answer(target: &Target<'_>, user: &UserInfo, id: NeedId, nee
             }
         }
         Need::Decide(question) => decide(target, user, question).await,
-        // No plan has calls while no policy allows any.
-        Need::Call(_) => {
-            let failed = SourceFailure::Failed("no EgressPolicy allows it".to_owned());
-            Answer::Elsewhere(Supply::Failed(failed), Instant::now())
+        Need::Call(call) => {
+            let (supply, valid_until) = calls::answer(target, call, deadline).await;
+            Answer::Elsewhere(supply, valid_until)
         }
     };
     (id, answer)

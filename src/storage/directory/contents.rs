@@ -11,6 +11,7 @@ use cel::Value;
 use super::{
     conditions,
     item::{Item, field},
+    policies::{self, Policies},
     report::{Finding, WorkspaceReport},
     schemas::Schemas,
 };
@@ -25,7 +26,7 @@ use crate::{
         catalog::{self, Catalog, StoredKind},
         lower,
         objects::{GroupVersionKind, Incoming},
-        workspace::Workspace,
+        workspace::{ROOT, Workspace},
     },
 };
 
@@ -72,6 +73,7 @@ impl Contents {
         &mut self,
         workspace: &Workspace,
         files: Vec<Arc<Vec<Item>>>,
+        policies: &Policies,
         findings: &mut Vec<Finding>,
     ) -> WorkspaceReport {
         let now: Arc<str> = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
@@ -79,7 +81,10 @@ impl Contents {
         let items = distinct(items, findings);
 
         self.stored_kinds(&items, findings);
-        let mut catalog = Catalog::default();
+        if &**workspace.path() != ROOT {
+            findings.extend(policies::ignored(&items));
+        }
+        let mut catalog = Catalog { egress: policies.egress.clone(), ..Catalog::default() };
         for kind in builtin::kinds().iter().chain(own_kinds()).cloned() {
             catalog.add_stored(kind);
         }
@@ -87,7 +92,7 @@ impl Contents {
             catalog.add_stored(kind);
         }
         let schemas: Vec<&Item> = items.iter().copied().filter(|item| is_own(item, "EphemeralSchema")).collect();
-        self.schemas.update(&schemas, &mut catalog, self.kinds);
+        self.schemas.update(&schemas, &mut catalog, (self.kinds, policies.revision), workspace.path());
         self.revision += 1;
         catalog.revision = self.revision;
 

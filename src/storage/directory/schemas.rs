@@ -10,12 +10,11 @@ use std::{
 
 use cel::Value;
 
-use super::item::Item;
+use super::{item::Item, policies::For};
 use crate::{
     engine::{
         compile,
         diagnostic::{Diagnostic, FieldPath, Severity},
-        kinds::NoPolicies,
     },
     storage::{
         catalog::{Catalog, EphemeralKind, EphemeralVersion, version_order},
@@ -31,8 +30,8 @@ pub(super) struct Schemas(BTreeMap<Arc<str>, Schema>);
 #[derive(Debug)]
 pub(super) struct Schema {
     value: Value,
-    /// The kinds that it was compiled against.
-    kinds: u64,
+    /// The kinds and policies that it was compiled against.
+    world: (u64, u64),
     pub(super) outcome: Outcome,
     /// What is served, which may be older than `value`.
     pub(super) served: Option<Arc<EphemeralKind>>,
@@ -54,19 +53,20 @@ pub(super) struct Outcome {
 }
 
 impl Schemas {
-    /// Compiles what has changed and adds what is served to the catalog, which has the stored kinds already. `kinds` tells
-    /// whether these have changed.
-    pub(super) fn update(&mut self, items: &[&Item], catalog: &mut Catalog, kinds: u64) {
+    /// Compiles what has changed and adds what is served to the catalog, which has the stored kinds already. `world` tells
+    /// whether these or the policies have changed.
+    pub(super) fn update(&mut self, items: &[&Item], catalog: &mut Catalog, world: (u64, u64), workspace: &str) {
         let names: BTreeSet<&Arc<str>> = items.iter().map(|item| &item.name).collect();
         self.0.retain(|name, _| names.contains(name));
         for item in items {
             let before = self.0.remove(&item.name);
             let schema = match before {
-                Some(before) if before.kinds == kinds && before.value == item.value => before,
+                Some(before) if before.world == world && before.value == item.value => before,
                 before => {
                     let last = before.and_then(|before| before.served);
-                    let (outcome, served) = build(&item.value, catalog, last);
-                    Schema { value: item.value.clone(), kinds, outcome, served }
+                    let policies = For { egress: &catalog.egress, schema: &item.name, workspace };
+                    let (outcome, served) = build(&item.value, catalog, &policies, last);
+                    Schema { value: item.value.clone(), world, outcome, served }
                 }
             };
             self.0.insert(Arc::clone(&item.name), schema);
@@ -86,7 +86,12 @@ impl Schemas {
 }
 
 /// Compiles an object. Versions that fail go on in the form of `last`.
-fn build(value: &Value, kinds: &Catalog, last: Option<Arc<EphemeralKind>>) -> (Outcome, Option<Arc<EphemeralKind>>) {
+fn build(
+    value: &Value,
+    kinds: &Catalog,
+    policies: &For<'_>,
+    last: Option<Arc<EphemeralKind>>,
+) -> (Outcome, Option<Arc<EphemeralKind>>) {
     let (lowered, mut diagnostics) = lower(value);
     let Some(lowered) = lowered else {
         let failed = last.iter().flat_map(|last| last.versions.iter().map(|v| (Arc::clone(&v.name), true))).collect();
@@ -98,7 +103,7 @@ fn build(value: &Value, kinds: &Catalog, last: Option<Arc<EphemeralKind>>) -> (O
     let mut versions = vec![];
     // What is not served is compiled too: its mistakes are mistakes.
     for version in &lowered.versions {
-        let (plan, found) = compile(&version.definition, kinds, &NoPolicies);
+        let (plan, found) = compile(&version.definition, kinds, policies);
         diagnostics.extend(found.into_iter().map(|d| Diagnostic { path: version.path.join(&d.path), ..d }));
         let good = plan.map(|plan| Arc::new(ephemeral_version(version, plan)));
         if !version.served {

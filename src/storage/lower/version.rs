@@ -8,6 +8,7 @@ use cel::Value;
 use super::{
     LoweredVersion,
     field::Field,
+    http,
     identity::{self, Identity},
 };
 use crate::{
@@ -118,10 +119,10 @@ fn schema(version: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Sche
 
 fn source(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Source> {
     let (what, read) = one_of(field, ["externalRef", "http"], diagnostics)?;
-    if what == "http" {
-        unserved(&read, what, diagnostics);
-        return None;
-    }
+    let read = match what {
+        "http" => Read::Http(http::source(&read, diagnostics)?),
+        _ => Read::ExternalRef(external_ref(&read, diagnostics)?),
+    };
     let for_each = field.items("forEach").into_iter().filter_map(|dimension| {
         let [(variable, list)] = <[_; 1]>::try_from(dimension.entries()).ok().or_else(|| {
             let message = "each dimension is a map of one variable to its list";
@@ -131,12 +132,7 @@ fn source(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Source
         Some((variable, list.own_text()?))
     });
     let for_each = for_each.collect();
-    Some(Source {
-        id: field.text("id")?,
-        include_when: field.texts("includeWhen"),
-        for_each,
-        read: Read::ExternalRef(external_ref(&read, diagnostics)?),
-    })
+    Some(Source { id: field.text("id")?, include_when: field.texts("includeWhen"), for_each, read })
 }
 
 fn external_ref(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<ExternalRef> {

@@ -1,0 +1,59 @@
+//! Answers what an evaluation asks of HTTP services, through egress.
+//!
+//! Absent: what may be called (egress), what of an answer is taken (engine).
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use super::Target;
+use crate::{
+    engine::{
+        definition,
+        need::{self, SourceFailure, Supply},
+    },
+    storage::{
+        directory::policies::method,
+        egress::{Asker, Call, EgressError, Fault, Format},
+    },
+};
+
+/// Makes a call. Says until when what it answered may be used again.
+pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Instant) -> (Supply, Instant) {
+    let schema: Arc<str> = format!("{}.{}", target.kind.names.plural, target.kind.group).into();
+    let call = Call {
+        policy: call.policy.clone(),
+        asker: Asker { schema, workspace: Arc::clone(target.workspace.path()) },
+        method: method(&call.method),
+        url: call.url.to_string(),
+        headers: call.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+        body: call.body.as_ref().map(|body| (body.to_string().into(), "application/json".to_owned())),
+        format: match call.format {
+            definition::Format::Json => Format::Json,
+            definition::Format::JsonLines => Format::JsonLines,
+            definition::Format::Text => Format::Text,
+        },
+        pagination: None,
+        ttl: call.ttl_seconds.map(|seconds| Duration::from_secs(u64::from(seconds))),
+        // Whether an absent value is fine is for the evaluation to say.
+        optional: true,
+    };
+    match target.catalog.egress().call(&call, deadline).await {
+        Ok(reply) => {
+            let valid_until = Instant::now() + reply.freshness.fresh_for;
+            (reply.value.map_or(Supply::Missing, Supply::Body), valid_until)
+        }
+        Err(error) => (Supply::Failed(failure(&error)), Instant::now()),
+    }
+}
+
+/// Whose fault it is. The text of an [`EgressError`] holds nothing that a caller may not read.
+fn failure(error: &EgressError) -> SourceFailure {
+    match error.fault() {
+        Fault::Author | Fault::Administrator | Fault::Backend => SourceFailure::Failed(error.to_string()),
+        Fault::Load => SourceFailure::Busy {
+            message: error.to_string(),
+            retry_after_seconds: error.retry_after().map(|after| after.as_secs().max(1)),
+        },
+        Fault::Deadline => SourceFailure::Timeout,
+    }
+}
