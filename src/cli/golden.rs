@@ -80,7 +80,7 @@ impl GoldenError {
 /// # Errors
 /// What keeps cases from being run at all. Differences are in the report.
 pub fn run(paths: &[PathBuf], options: Options) -> Result<Report, GoldenError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(GoldenError::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(GoldenError::Runtime)?;
     let mut report = Report::default();
     for path in paths {
         let (suites, only) = find(path)?;

@@ -40,7 +40,7 @@ pub(crate) fn findings(report: &Report) {
 /// The runtime of commands that ask without serving.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     tokio::runtime::Builder::new_current_thread()
-        .enable_time()
+        .enable_all()
         .build()
         .map_err(|error| CliError::Message(format!("cannot start a runtime: {error}")))
 }
