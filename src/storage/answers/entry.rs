@@ -102,7 +102,7 @@ fn may_be_shared(outcome: &Outcome) -> bool {
     match &outcome.result {
         Ok(_) => true,
         Err(Failure::Invalid(_) | Failure::Missing { .. } | Failure::Expression(_) | Failure::Source { .. }) => true,
-        Err(Failure::Forbidden { .. } | Failure::Timeout { .. }) => false,
+        Err(Failure::Forbidden { .. } | Failure::Busy { .. } | Failure::Timeout { .. }) => false,
     }
 }
 
