@@ -3,5 +3,6 @@
 mod backends;
 mod faulty;
 mod hostile;
+mod namespace;
 mod sharing;
 mod world;

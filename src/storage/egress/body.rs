@@ -17,6 +17,9 @@ use crate::storage::egress::{call::Format, decode, error::BodyFault, headers};
 /// Values in the JSON of one answer. One takes about 50 bytes besides its text, so this is 25 MiB.
 const MOST_VALUES: usize = 500_000;
 
+/// Levels of nesting of JSON: where serde_json's recursion ends, checked before so that it can be told apart.
+const MOST_LEVELS: usize = 127;
+
 /// Shorter plain bodies are read at once, others on a thread for blocking work: they take milliseconds.
 const READ_AT_ONCE: usize = 32 * 1024;
 
@@ -160,23 +163,28 @@ fn one(text: &str, keys: &mut Keys, lines_before: usize) -> Result<Value, BodyFa
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let decoder = Decoder { keys: Some(keys), repeated: None };
     let value = decoder.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|error| match error.classify() {
-        // The depth of serde_json's recursion and that of our values; both only ever say this of valid JSON.
-        _ if error.to_string().contains("recursion limit") => BodyFault::Depth,
-        serde_json::error::Category::Data => BodyFault::Depth,
-        _ => BodyFault::Json { line: lines_before + error.line(), column: error.column() },
-    })
+    value.map_err(|error| BodyFault::Json { line: lines_before + error.line(), column: error.column() })
 }
 
-/// How many values JSON has at most: one and one for each `,`, `[`, `{` outside strings. Counted before anything is built.
+/// How many values JSON has at most: one and one for each `,`, `[`, `{` outside strings. Counted before anything is built,
+/// with the levels.
 fn count(text: &str) -> Result<usize, BodyFault> {
-    let (mut values, mut in_string, mut escaped) = (1_usize, false, false);
+    let (mut values, mut levels, mut in_string, mut escaped) = (1_usize, 0_usize, false, false);
     for byte in text.bytes() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ if in_string => {}
+            b',' => values += 1,
+            b'[' | b'{' => {
+                values += 1;
+                levels += 1;
+                if levels > MOST_LEVELS {
+                    return Err(BodyFault::Depth);
+                }
+            }
+            b']' | b'}' => levels = levels.saturating_sub(1),
             _ => {}
         }
     }
@@ -226,6 +234,8 @@ mod tests {
         check("application/json; charset=utf-16", b"{}", Format::Json, Err(BodyFault::Charset));
         check("application/json", b"\"\xff\"", Format::Json, Err(BodyFault::Charset));
         check("application/json", "[".repeat(100_000).as_bytes(), Format::Json, Err(BodyFault::Depth));
+        let deep = format!("{}{}", "[".repeat(MOST_LEVELS), "]".repeat(MOST_LEVELS));
+        assert!(parse(&HeaderMap::new(), deep.as_bytes(), Format::Json).is_ok());
         let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
         check("application/json", many.as_bytes(), Format::Json, Err(BodyFault::Values { limit: MOST_VALUES }));
         let commas = format!("[\"{}\"]", ",\\\"".repeat(MOST_VALUES));

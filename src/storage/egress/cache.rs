@@ -16,7 +16,7 @@ use moka::sync::Cache;
 
 use crate::storage::egress::{body::Body, call::Freshness};
 
-/// For how long a 404 or 410 is reused at most: what is missing is often being made.
+/// For how long a 404 is reused at most: what is missing is often being made.
 const NEGATIVE: Duration = Duration::from_secs(5);
 /// Entries nobody asks for go after this, however long they are fresh.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -117,7 +117,7 @@ impl Stored {
             (Directives { explicit: false, .. }, None) => Duration::ZERO,
         };
         let resident = now.duration_since(self.received).unwrap_or_default();
-        let negative = matches!(self.status, StatusCode::NOT_FOUND | StatusCode::GONE);
+        let negative = self.status == StatusCode::NOT_FOUND;
         let bound = if negative { NEGATIVE.saturating_sub(resident) } else { Duration::MAX };
         Freshness { observed: self.received, fresh_for: fresh_for.min(bound) }
     }

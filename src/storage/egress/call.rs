@@ -59,7 +59,7 @@ pub struct Call {
     /// For how long an answer may be reused at most. It counts from when it was made; what the origin says may shorten
     /// it, and where the origin says nothing it is the whole rule.
     pub ttl: Option<Duration>,
-    /// Whether 404 and 410 are an absent value instead of an error.
+    /// Whether 404 is an absent value instead of an error.
     pub optional: bool,
 }
 
@@ -78,7 +78,7 @@ pub enum Format {
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// 2xx; or 404 or 410 where the call is optional.
+    /// 2xx; or 404 where the call is optional.
     pub status: u16,
     /// The body. `None` is the absent value of an optional call. Without a body null; for HEAD the header fields by
     /// their names in lower case. With pagination the items of all pages as one list.

@@ -42,6 +42,9 @@ use crate::{
     },
 };
 
+/// How long a call waits for its own request to end by itself.
+const GRACE: Duration = Duration::from_millis(100);
+
 /// What a request is told of us.
 const USER_AGENT: &str = concat!("celandine/", env!("CARGO_PKG_VERSION"));
 
@@ -151,14 +154,16 @@ impl Channel {
     /// Makes a call that its asker may make.
     pub(super) async fn call(self: &Arc<Self>, call: &Call, deadline: Instant) -> Result<Reply, EgressError> {
         let started = Instant::now();
-        let deadline = deadline.min(started + self.rules.limits.timeout);
-        let made = tokio::time::timeout_at(deadline, self.pages(call, deadline)).await;
+        // Each request ends by itself when the policy's time is over, and tells the breaker so. A caller with less time
+        // drops it instead, which says nothing about the backend: no caller can open the breaker by being in a hurry.
+        let deadline = deadline.min(started + self.rules.limits.timeout + GRACE);
+        let made = tokio::time::timeout_at(deadline, self.pages(call)).await;
         let mut reply = made.unwrap_or(Err(EgressError::Timeout))?;
         reply.timing.total = started.elapsed();
         Ok(reply)
     }
 
-    async fn pages(self: &Arc<Self>, call: &Call, deadline: Instant) -> Result<Reply, EgressError> {
+    async fn pages(self: &Arc<Self>, call: &Call) -> Result<Reply, EgressError> {
         let field = self.credentials.as_ref().map(Credentials::field);
         let mut headers = headers::of_call(&call.headers, field)?;
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static(match call.format {
@@ -184,7 +189,7 @@ impl Channel {
         let mut prepared = Prepared { method, target, headers, body, format, ttl };
         let mut sum: Option<Reply> = None;
         loop {
-            let fetched = self.fetch(&prepared, &call.asker.workspace, deadline).await?;
+            let fetched = self.fetch(&prepared, &call.asker.workspace).await?;
             let reply = self.reply(call, &fetched)?;
             let reply = match sum.take() {
                 None => reply,
@@ -210,7 +215,7 @@ impl Channel {
 
     fn reply(&self, call: &Call, fetched: &Fetched) -> Result<Reply, EgressError> {
         let Fetched { stored, cache, requests } = fetched;
-        let absent = matches!(stored.status, StatusCode::NOT_FOUND | StatusCode::GONE);
+        let absent = stored.status == StatusCode::NOT_FOUND;
         if absent && !call.optional {
             return Err(EgressError::Status { status: stored.status.as_u16() });
         }
@@ -231,12 +236,8 @@ impl Channel {
     }
 
     /// The answer to a request, from the cache if it is there.
-    async fn fetch(
-        self: &Arc<Self>,
-        prepared: &Prepared,
-        workspace: &str,
-        deadline: Instant,
-    ) -> Result<Arc<Fetched>, EgressError> {
+    async fn fetch(self: &Arc<Self>, prepared: &Prepared, workspace: &str) -> Result<Arc<Fetched>, EgressError> {
+        let deadline = Instant::now() + self.rules.limits.timeout;
         if !matches!(prepared.method, Method::Get | Method::Head) {
             let (answer, requests) = self.attempts(prepared, &[], deadline).await;
             let stored = Arc::new(self.read(prepared, answer?).await?);
@@ -250,8 +251,6 @@ impl Channel {
         }
         let (flight, started) = self.flights.join(key, || {
             let (channel, prepared) = (Arc::clone(self), prepared.clone());
-            // The policy's own deadline, not that of who happens to be first.
-            let deadline = Instant::now() + self.rules.limits.timeout;
             async move { channel.refresh(&prepared, key, known, deadline).await.map(Arc::new) }.boxed()
         });
         let fetched = flight.await?;

@@ -68,7 +68,7 @@ impl Secrets for FileSecrets {
         reference: &SecretRef,
     ) -> BoxFuture<'static, Result<Sensitive<Vec<u8>>, CredentialsFault>> {
         let parts = [&reference.namespace, &reference.name, &reference.key];
-        let plain = |part: &&String| !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', '\0']);
+        let plain = |part: &&String| !matches!(part.as_str(), "" | "." | "..") && !part.contains(['/', '\\', '\0']);
         let path = parts.iter().all(plain).then(|| self.0.join(parts[0]).join(parts[1]).join(parts[2]));
         Box::pin(async move {
             let path = path.ok_or(CredentialsFault::Missing)?;
@@ -93,5 +93,76 @@ pub struct NoSecrets;
 impl Secrets for NoSecrets {
     fn secret(&self, _: &str, _: &SecretRef) -> BoxFuture<'static, Result<Sensitive<Vec<u8>>, CredentialsFault>> {
         Box::pin(std::future::ready(Err(CredentialsFault::Missing)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{
+        authorizer::Authorizer,
+        objects::{Incoming, Objects},
+        workspace::Workspace,
+    };
+
+    fn reference(namespace: &str, name: &str, key: &str) -> SecretRef {
+        SecretRef { namespace: namespace.into(), name: name.into(), key: key.into() }
+    }
+
+    #[tokio::test]
+    async fn files_are_read_below_their_folder_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secrets/platform/metrics");
+        std::fs::create_dir_all(&secret).unwrap();
+        std::fs::write(secret.join("token"), "hunter2\n").unwrap();
+        std::fs::write(folder.path().join("outside"), "no").unwrap();
+        let secrets = FileSecrets(folder.path().join("secrets"));
+        let read = async |namespace: &str, name: &str, key: &str| {
+            let found = secrets.secret("root", &reference(namespace, name, key)).await;
+            found.map(|bytes| bytes.expose().clone())
+        };
+        assert_eq!(read("platform", "metrics", "token").await, Ok(b"hunter2\n".to_vec()));
+        for (namespace, name, key) in [
+            ("platform", "metrics", "other"),
+            ("..", ".", "outside"),
+            ("platform", "..", "../outside"),
+            ("platform", "metrics", "../../../outside"),
+            ("", "", "outside"),
+        ] {
+            assert_eq!(read(namespace, name, key).await, Err(CredentialsFault::Missing), "{namespace}/{name}/{key}");
+        }
+        assert_eq!(read("platform", "metrics", ".").await, Err(CredentialsFault::Missing));
+        assert_eq!(read("platform", "metrics", "").await, Err(CredentialsFault::Missing));
+    }
+
+    #[tokio::test]
+    async fn objects_are_those_of_the_workspace_of_the_policy() {
+        let workspaces = Arc::new(Workspaces::default());
+        for (path, text) in [("root:a", "b25l"), ("root:b", "dHdv")] {
+            let objects = Arc::new(Objects::new(0));
+            let json = format!(
+                r#"{{"apiVersion": "v1", "kind": "Secret", "data": {{"k": "{text}", "bad": "?"}}, "stringData": {{"s": "x"}}}}"#
+            );
+            objects.apply(Incoming {
+                kind: GroupVersionKind::new("", "v1", "Secret"),
+                namespace: "platform".into(),
+                name: "metrics".into(),
+                value: serde_json::from_str(&json).unwrap(),
+                schema: None,
+                arrived: "2026-01-01T00:00:00Z".into(),
+            });
+            workspaces.insert(Arc::new(Workspace::new(path, objects, Authorizer::AlwaysAllow)));
+        }
+        let secrets = ObjectSecrets(workspaces);
+        let read = async |workspace: &str, key: &str| {
+            let found = secrets.secret(workspace, &reference("platform", "metrics", key)).await;
+            found.map(|bytes| String::from_utf8(bytes.expose().clone()).unwrap())
+        };
+        assert_eq!(read("root:a", "k").await, Ok("one".into()));
+        assert_eq!(read("root:b", "k").await, Ok("two".into()));
+        assert_eq!(read("root:b", "s").await, Ok("x".into()));
+        assert_eq!(read("root:b", "bad").await, Err(CredentialsFault::Unreadable));
+        assert_eq!(read("root:b", "other").await, Err(CredentialsFault::Missing));
+        assert_eq!(read("root:c", "k").await, Err(CredentialsFault::Missing));
     }
 }

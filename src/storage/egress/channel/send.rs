@@ -207,7 +207,7 @@ impl Drop for Permit<'_> {
 fn judge(answer: Answer, retry_after: Option<Duration>) -> Result<Answer, EgressError> {
     let status = answer.status.as_u16();
     match status {
-        200..=299 | 304 | 404 | 410 => Ok(answer),
+        200..=299 | 304 | 404 => Ok(answer),
         300..=399 => Err(EgressError::Redirect { status }),
         401 | 403 => Err(EgressError::Refused { status }),
         429 => Err(EgressError::BackendBusy { retry_after }),
