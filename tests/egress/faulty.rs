@@ -64,7 +64,7 @@ fn behave(exchange: &Exchange<'_>) -> Deed {
         "/wrong-chunk" => Deed::SendAndClose([chunked(""), b"zz\r\n12\r\n".to_vec()].concat()),
         "/no-http" => Deed::SendAndClose(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec()),
         "/two-lengths" => Deed::Send(b"HTTP/1.1 200 X\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n[]".to_vec()),
-        "/flapping" if exchange.before % 2 == 0 => Deed::Send(answer(503, "", "")),
+        "/flapping" if exchange.before.is_multiple_of(2) => Deed::Send(answer(503, "", "")),
         "/resets-once" if exchange.before == 0 => Deed::Reset,
         _ => json("[1]"),
     }
