@@ -65,8 +65,12 @@ async fn inside() {
     let mut listeners = vec![];
     for text in FORBIDDEN.iter().chain([&ALLOWED]) {
         let address: IpAddr = text.parse().unwrap();
-        let bits = if address.is_ipv4() { "32" } else { "128" };
-        assert!(address.is_loopback() || ip(&["addr", "add", &format!("{text}/{bits}"), "dev", "lo"]), "{text}");
+        // Without `nodad` an IPv6 address is tentative for a moment, and cannot be listened at.
+        let (network, rest): (_, &[&str]) = match address {
+            IpAddr::V4(_) => (format!("{text}/32"), &[]),
+            IpAddr::V6(_) => (format!("{text}/128"), &["nodad"]),
+        };
+        assert!(address.is_loopback() || ip(&[&["addr", "add", &network, "dev", "lo"], rest].concat()), "{text}");
         listeners.push((*text, listen(address).await));
     }
     let world = World::new(Arc::new(TcpDialer));
@@ -92,7 +96,8 @@ async fn inside() {
 
 /// Counts the connections to port 8080 of an address, and answers each.
 async fn listen(address: IpAddr) -> Arc<AtomicUsize> {
-    let listener = tokio::net::TcpListener::bind((address, 8080)).await.unwrap();
+    let listener =
+        tokio::net::TcpListener::bind((address, 8080)).await.unwrap_or_else(|error| panic!("{address}: {error}"));
     let count: Arc<AtomicUsize> = Arc::default();
     let counter = Arc::clone(&count);
     tokio::spawn(async move {
