@@ -75,7 +75,7 @@ fn plan(
     }
     let validations = parsed.validations.into_iter().filter_map(|v| typist.validation(v, &early)).collect();
     let status = parsed.status.and_then(|status| typist.status(status));
-    let Typed { inputs, asks_authorizer, slots, registry } = typist.finish();
+    let Typed { inputs, answer_inputs, asks_authorizer, slots, registry } = typist.finish();
 
     let (schema, rules) = (schema?, rules?);
     Some(Plan {
@@ -87,6 +87,7 @@ fn plan(
         validations,
         status,
         inputs,
+        answer_inputs,
         asks_authorizer,
     })
 }

@@ -98,6 +98,25 @@ impl Evaluation {
         }
     }
 
+    /// Goes on as far as the early validations: what depends on the request alone, and is decided before anything is read.
+    /// Asks only the authorizer. `Wait` with all questions answered: they hold. Calling it is optional.
+    pub fn begin(&mut self) -> Step {
+        if let Some(outcome) = &self.done {
+            return Step::Done(outcome.clone());
+        }
+        let plan = Arc::clone(&self.plan);
+        if let Err(failure) = self.early_stage(&plan) {
+            return self.finish(Err(failure));
+        }
+        let questions = self.questions();
+        if questions.is_empty() { Step::Wait } else { Step::Need(questions) }
+    }
+
+    /// Whether early validations are still undecided.
+    pub fn is_early(&self) -> bool {
+        self.early
+    }
+
     /// Goes on as far as it can.
     pub fn next(&mut self) -> Step {
         if let Some(outcome) = &self.done {
@@ -110,9 +129,7 @@ impl Evaluation {
                 Ok(None) => {}
             }
             let (mut needs, progress) = self.ask();
-            let next_need = &mut self.next_need;
-            let questions = self.runner.decisions.unasked(|| new_id(next_need));
-            needs.extend(questions.into_iter().map(|(id, question)| (id, Need::Decide(Box::new(question)))));
+            needs.extend(self.questions());
             if !needs.is_empty() {
                 return Step::Need(needs);
             }
@@ -120,6 +137,13 @@ impl Evaluation {
                 return Step::Wait;
             }
         }
+    }
+
+    /// What the authorizer was not asked yet.
+    fn questions(&mut self) -> Vec<(NeedId, Need)> {
+        let next_need = &mut self.next_need;
+        let questions = self.runner.decisions.unasked(|| new_id(next_need));
+        questions.into_iter().map(|(id, question)| (id, Need::Decide(Box::new(question)))).collect()
     }
 
     /// Hands over the answer to a need. One that was not asked for, or was answered already, is ignored.
@@ -198,16 +222,8 @@ impl Evaluation {
     /// Computes what can be computed without asking. `None`: something must be asked for or waited for.
     fn advance(&mut self) -> Result<Option<Answer>, Failure> {
         let plan = Arc::clone(&self.plan);
-        // Each pass asks all that it can; another before all is answered would only repeat it.
-        if self.runner.decisions.outstanding() {
+        if !self.early_stage(&plan)? {
             return Ok(None);
-        }
-        self.variables(&plan);
-        if self.early {
-            if !self.validate(&plan, true)? {
-                return Ok(None);
-            }
-            self.early = false;
         }
         for state in &self.states {
             match state {
@@ -225,6 +241,22 @@ impl Evaluation {
             Some(Err(Stop::Undecided)) => Ok(None),
             Some(Err(Stop::Failed(failure))) => Err(Failure::Expression(failure)),
         }
+    }
+
+    /// Variables, and the early validations if they are still to be decided. False: something is undecided.
+    fn early_stage(&mut self, plan: &Plan) -> Result<bool, Failure> {
+        // Each pass asks all that it can; another before all is answered would only repeat it.
+        if self.runner.decisions.outstanding() {
+            return Ok(false);
+        }
+        self.variables(plan);
+        if self.early {
+            if !self.validate(plan, true)? {
+                return Ok(false);
+            }
+            self.early = false;
+        }
+        Ok(true)
     }
 
     /// Evaluates the variables whose inputs are there. A failing one is an error only to those who read it.

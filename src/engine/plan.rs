@@ -38,6 +38,7 @@ pub struct Plan {
     pub(crate) validations: Vec<Validation>,
     pub(crate) status: Option<Template>,
     pub(crate) inputs: Vec<AttributePath>,
+    pub(crate) answer_inputs: Vec<AttributePath>,
     pub(crate) asks_authorizer: bool,
 }
 
@@ -60,6 +61,12 @@ impl Plan {
     /// Exactly what the answer depends on besides the workspace's objects: paths of `object` and `request`.
     pub fn inputs(&self) -> &[AttributePath] {
         &self.inputs
+    }
+
+    /// Those of [`Plan::inputs`] on which the answer depends once the early validations hold. A rule that compares
+    /// something with `request.time` before anything is read does not make the answer depend on the time.
+    pub fn answer_inputs(&self) -> &[AttributePath] {
+        &self.answer_inputs
     }
 
     /// Whether an expression asks `authorizer`: then the answer depends on who asks, and on what they may do.

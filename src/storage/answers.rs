@@ -14,7 +14,7 @@
 //!
 //! INVARIANTS: an outcome is reused only for a user who may read now all that was read with the consumer's rights, and
 //! only while all that was read is as it was; where expressions ask the authorizer, only for the same user, and only while it
-//! says the same; a plan that reads when or with which uid it is asked is never answered so.
+//! says the same; an answer that depends on when or with which uid it is asked is never answered so.
 //! Plans that change something are not shared either: there are none yet. Absent: evaluating (create), HTTP caching
 //! (egress).
 mod basis;

@@ -197,3 +197,6 @@ fn answered(
     warnings.extend(target.version.deprecation.iter().map(ToString::to_string));
     Created { object: object.build().into(), warnings, timing }
 }
+
+#[cfg(test)]
+mod tests;

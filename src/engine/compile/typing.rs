@@ -47,14 +47,20 @@ pub(crate) struct Typist<'a> {
     schema: Option<Arc<Structural>>,
     registry: Arc<Registry>,
     variables: Arc<Variables>,
+    /// Of all but early validations.
     inputs: BTreeSet<AttributePath>,
+    /// Of early validations.
+    early_inputs: BTreeSet<AttributePath>,
     asks_authorizer: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// What typing leaves besides typed expressions.
 pub(crate) struct Typed {
+    /// Of everything.
     pub(crate) inputs: Vec<AttributePath>,
+    /// Of all but early validations.
+    pub(crate) answer_inputs: Vec<AttributePath>,
     pub(crate) asks_authorizer: bool,
     pub(crate) slots: usize,
     pub(crate) registry: Arc<Registry>,
@@ -115,6 +121,7 @@ impl<'a> Typist<'a> {
             registry,
             variables,
             inputs: BTreeSet::new(),
+            early_inputs: BTreeSet::new(),
             asks_authorizer: false,
             diagnostics,
         }
@@ -123,7 +130,8 @@ impl<'a> Typist<'a> {
     /// What all expressions together come to.
     pub(crate) fn finish(self) -> Typed {
         Typed {
-            inputs: self.inputs.into_iter().collect(),
+            inputs: self.inputs.union(&self.early_inputs).cloned().collect(),
+            answer_inputs: self.inputs.into_iter().collect(),
             asks_authorizer: self.asks_authorizer,
             slots: self.env.variables().len(),
             registry: self.registry,
@@ -210,7 +218,12 @@ impl<'a> Typist<'a> {
         let Objects { resource, read_as, namespace, target } = objects;
         let namespace = match namespace {
             Namespace::All => Some(Namespace::All),
-            Namespace::Own => Some(Namespace::Own),
+            Namespace::Own => {
+                // No expression says so.
+                let fields = vec!["metadata".into(), "namespace".into()];
+                self.inputs.insert(AttributePath { variable: "object".into(), fields });
+                Some(Namespace::Own)
+            }
             Namespace::Template(text) => {
                 text.map(&mut |e| self.expression(env, e, Want::String)).map(Namespace::Template)
             }
@@ -249,9 +262,13 @@ impl<'a> Typist<'a> {
         let early =
             early.holds(&parsed.expression) && parsed.message_expression.as_ref().is_none_or(|e| early.holds(e));
         let env = self.env.clone();
+        let others = std::mem::take(&mut self.inputs);
         let expression = self.expression(&env, parsed.expression, Want::Bool);
-        let message_expression = match parsed.message_expression {
-            Some(e) => Some(self.expression(&env, e, Want::String)?),
+        let message_expression = parsed.message_expression.map(|e| self.expression(&env, e, Want::String));
+        let own = std::mem::replace(&mut self.inputs, others);
+        if early { &mut self.early_inputs } else { &mut self.inputs }.extend(own);
+        let message_expression = match message_expression {
+            Some(expression) => Some(expression?),
             None => None,
         };
         let field = match &parsed.field_path {
@@ -304,8 +321,13 @@ impl<'a> Typist<'a> {
                 return None;
             }
         };
-        self.inputs
-            .extend(checked.attributes().into_iter().filter(|read| matches!(&*read.variable, "object" | "request")));
+        for read in checked.attributes() {
+            match &*read.variable {
+                "object" | "request" => drop(self.inputs.insert(read)),
+                "authorizer" | "authorizer.requestResource" => self.asks_authorizer = true,
+                _ => {}
+            }
+        }
         let ty = checked.result_type().clone();
         fine.then_some(Expression { program, text, path, ty })
     }

@@ -464,3 +464,27 @@ fn the_same_question_is_asked_once_and_an_undecidable_one_is_its_askers_error() 
     assert_eq!(field(&status, "a"), "Some(true)");
     assert_eq!(field(&status, "b"), "Some(false)");
 }
+
+#[test]
+fn the_answer_depends_on_what_is_read_after_the_early_validations() {
+    let mut definition = definition(vec![source("a", "${object.spec.name}")], &[("n", "${string(object.spec.n)}")]);
+    definition.validations = vec![Validation {
+        expression: "request.time > timestamp('2026-01-01T00:00:00Z')".into(),
+        message: None,
+        message_expression: None,
+        reason: None,
+        field_path: None,
+    }];
+    let compiled = plan;
+    let plan = compiled(&definition);
+    let paths = |inputs: &[cel::check::AttributePath]| -> Vec<String> {
+        inputs.iter().map(|path| format!("{}.{}", path.variable, path.fields.join("."))).collect()
+    };
+    // The namespace, because the source is read in the object's own.
+    let answer = ["object.metadata.namespace", "object.spec.n", "object.spec.name"];
+    assert_eq!(paths(plan.answer_inputs()), answer);
+    assert_eq!(paths(plan.inputs()), [&answer[..], &["request.time"]].concat());
+    assert!(!plan.asks_authorizer());
+    definition.validations[0].expression = "authorizer.requestResource.check('approve').allowed()".into();
+    assert!(compiled(&definition).asks_authorizer());
+}

@@ -6,12 +6,13 @@ use std::{
     time::Duration,
 };
 
-use cel::{Value, value::Key as MapKey};
+use cel::{Value, limits::COST_PER_EXPRESSION, value::Key as MapKey};
 use tokio::time::Instant;
 
 use super::{Basis, Key, MAX_ENTRY};
 use crate::{
     engine::{
+        limits::COST_PER_REQUEST,
         outcome::{Answer, Failure, Outcome},
         plan::Plan,
     },
@@ -99,6 +100,10 @@ impl Entry {
 
 /// Whether an outcome follows from key and basis, and from neither who asked nor how long they wait.
 fn may_be_shared(outcome: &Outcome) -> bool {
+    // Close to the request's whole budget it may be what the early validations left of that, which are each request's own.
+    if outcome.cost > COST_PER_REQUEST - COST_PER_EXPRESSION {
+        return false;
+    }
     match &outcome.result {
         Ok(_) => true,
         Err(Failure::Invalid(_) | Failure::Missing { .. } | Failure::Expression(_) | Failure::Source { .. }) => true,

@@ -15,7 +15,7 @@ use crate::{
     storage::{catalog::Catalog, objects::Objects},
 };
 
-/// Levels of containers in a key: as deep as Kubernetes lets objects nest in practice, and no danger to the stack.
+/// Levels of containers in a key: deeper than objects are in practice, and no danger to the stack.
 const MAX_DEPTH: usize = 100;
 
 /// Identifies equal requests. Compared as a whole, not by a hash.
@@ -41,7 +41,7 @@ impl Key {
         inputs: &Inputs,
     ) -> Option<Key> {
         let mut bytes = Vec::with_capacity(64);
-        for path in plan.inputs() {
+        for path in plan.answer_inputs() {
             let root = match &*path.variable {
                 "object" => &inputs.object,
                 _ if path.fields.first().is_none_or(|field| matches!(&**field, "time" | "uid")) => return None,
@@ -51,6 +51,10 @@ impl Key {
         }
         if plan.asks_authorizer() {
             person(user, &mut bytes);
+            // `authorizer.requestResource`
+            for field in ["namespace", "name"] {
+                walk(&inputs.request, &[field.into()], &mut bytes)?;
+            }
         }
         Some(Key {
             objects: Arc::as_ptr(objects).addr(),

@@ -17,6 +17,17 @@ use crate::{
     storage::{answers::Basis, failure},
 };
 
+/// An evaluation under way, and what it was handed.
+pub(super) struct Run<'a> {
+    target: &'a Target<'a>,
+    user: &'a UserInfo,
+    deadline: Instant,
+    evaluation: Evaluation,
+    refusals: reads::Refusals,
+    basis: Basis,
+    clock: Clock,
+}
+
 /// What an evaluation gave, and what it was made from.
 pub(super) struct Evaluated {
     pub(super) outcome: Outcome,
@@ -25,47 +36,81 @@ pub(super) struct Evaluated {
     pub(super) sources: Vec<(Arc<str>, Duration)>,
 }
 
-/// Hands the evaluation what it asks for, all at once, until it is done. A step's time is bounded by the cost budgets of its
-/// expressions; between steps other requests get their turn.
-pub(super) async fn evaluate(
-    target: &Target<'_>,
-    user: &UserInfo,
-    inputs: Inputs,
-    deadline: Instant,
-) -> Result<Evaluated, Status> {
-    let mut basis = Basis::new(target.workspace.objects());
-    let mut evaluation = target.version.plan.start(inputs);
-    let mut pending = FuturesUnordered::new();
-    let mut refusals = reads::Refusals::default();
-    let mut clock = Clock::default();
-    let outcome = loop {
-        match evaluation.next() {
-            Step::Done(outcome) => break outcome,
-            Step::Need(needs) => {
-                for (id, need) in needs {
-                    clock.begin(&evaluation, id);
-                    pending.push(reads::answer(target, user, deadline, id, need));
+impl<'a> Run<'a> {
+    pub(super) fn new(target: &'a Target<'a>, user: &'a UserInfo, inputs: Inputs, deadline: Instant) -> Run<'a> {
+        Run {
+            target,
+            user,
+            deadline,
+            basis: Basis::new(target.workspace.objects()),
+            evaluation: target.version.plan.start(inputs),
+            refusals: reads::Refusals::default(),
+            clock: Clock::default(),
+        }
+    }
+
+    /// Decides what depends on the request alone; the outcome, if that is the end.
+    pub(super) async fn begin(&mut self) -> Result<Option<Outcome>, Status> {
+        let outcome = self.drive(Evaluation::begin).await?;
+        if outcome.is_none() && self.evaluation.is_early() { Err(stuck()) } else { Ok(outcome) }
+    }
+
+    /// Goes on to the end.
+    pub(super) async fn finish(mut self) -> Result<Evaluated, Status> {
+        let outcome = self.drive(Evaluation::next).await?.ok_or_else(stuck)?;
+        Ok(self.ended(outcome))
+    }
+
+    /// Ends as if the deadline had passed. What can be asked for is, to name it; nobody answers.
+    pub(super) fn time_out(mut self) -> Evaluated {
+        let _ = self.evaluation.next();
+        let outcome = self.evaluation.time_out();
+        self.ended(outcome)
+    }
+
+    pub(super) fn ended(self, outcome: Outcome) -> Evaluated {
+        Evaluated { outcome, refusals: self.refusals, basis: self.basis, sources: self.clock.sources() }
+    }
+
+    /// Hands the evaluation what it asks for, all at once, until it is done or asks for nothing more. A step's time is bounded
+    /// by the cost budgets of its expressions; between steps other requests get their turn.
+    async fn drive(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Option<Outcome>, Status> {
+        let mut pending = FuturesUnordered::new();
+        loop {
+            match step(&mut self.evaluation) {
+                Step::Done(outcome) => return Ok(Some(outcome)),
+                Step::Need(needs) => {
+                    for (id, need) in needs {
+                        self.clock.begin(&self.evaluation, id);
+                        pending.push(reads::answer(self.target, self.user, self.deadline, id, need));
+                    }
                 }
+                Step::Wait => {}
             }
-            Step::Wait => {}
+            // Most answers are there at once, and need no timer.
+            let next = match pending.next().now_or_never() {
+                Some(next) => next,
+                None => match timeout_at(self.deadline, pending.next()).await {
+                    Ok(next) => next,
+                    Err(_) => return Ok(Some(self.evaluation.time_out())),
+                },
+            };
+            let Some(first) = next else { return Ok(None) };
+            let mut ready = Some(first);
+            while let Some((id, answer)) = ready {
+                self.clock.end(&self.evaluation, id);
+                self.evaluation.supply(id, self.refusals.note(answer, &mut self.basis));
+                ready = pending.next().now_or_never().flatten();
+            }
+            tokio::task::yield_now().await;
         }
-        let Ok(next) = timeout_at(deadline, pending.next()).await else {
-            break evaluation.time_out();
-        };
-        let Some(first) = next else {
-            // A defect: it waits for nothing. Said, not hung.
-            let cause = StatusCause { message: "the evaluation is stuck".into(), ..StatusCause::default() };
-            return Err(failure::internal(cause, "the evaluation is stuck"));
-        };
-        let mut ready = Some(first);
-        while let Some((id, answer)) = ready {
-            clock.end(&evaluation, id);
-            evaluation.supply(id, refusals.note(answer, &mut basis));
-            ready = pending.next().now_or_never().flatten();
-        }
-        tokio::task::yield_now().await;
-    };
-    Ok(Evaluated { outcome, refusals, basis, sources: clock.sources() })
+    }
+}
+
+/// A defect: it waits for nothing. Said, not hung.
+fn stuck() -> Status {
+    let cause = StatusCause { message: "the evaluation is stuck".into(), ..StatusCause::default() };
+    failure::internal(cause, "the evaluation is stuck")
 }
 
 /// How long each source took, from its first question to its last answer.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     CreateRequest, Shared, Target,
-    evaluate::{Evaluated, evaluate},
+    evaluate::{Evaluated, Run},
     reads,
 };
 use crate::{
@@ -61,33 +61,27 @@ pub(super) async fn resolve(
     inputs: Inputs,
     deadline: Instant,
 ) -> Result<Resolved, Status> {
-    let Some((answers, key)) = shared.answers.as_ref().and_then(|answers| {
-        let objects = target.workspace.objects();
-        let key = Key::new(objects, target.catalog, &target.version.plan, request.user, &inputs)?;
-        Some((answers, key))
-    }) else {
-        return Ok(own(evaluate(target, request.user, inputs, deadline).await?.into(), request, CacheUse::Bypass));
+    let objects = target.workspace.objects();
+    let key = shared.answers.as_ref().and_then(|answers| {
+        Some((answers, Key::new(objects, target.catalog, &target.version.plan, request.user, &inputs)?))
+    });
+    let mut run = Run::new(target, request.user, inputs, deadline);
+    // What depends on the request alone is decided for each.
+    if let Some(outcome) = run.begin().await? {
+        return Ok(own(run.ended(outcome).into(), request, CacheUse::Bypass));
+    }
+    let Some((answers, key)) = key else {
+        return Ok(own(run.finish().await?.into(), request, CacheUse::Bypass));
     };
     match answers.turn(key, target.workspace, request.user, deadline).await {
         Turn::Hit(entry) => Ok(others(&entry, CacheUse::Hit)),
         Turn::Coalesced(entry) => Ok(others(&entry, CacheUse::Coalesced)),
         Turn::Lead(lead) => {
-            let evaluated = evaluate(target, request.user, inputs, deadline).await?;
+            let evaluated = run.finish().await?;
             Ok(own(land(answers, lead, target, request, evaluated), request, CacheUse::Miss))
         }
-        Turn::Alone => Ok(own(evaluate(target, request.user, inputs, deadline).await?.into(), request, CacheUse::Miss)),
-        Turn::TimedOut => {
-            // Begun to tell what is pending; nobody answers it.
-            let mut evaluation = target.version.plan.start(inputs);
-            let _ = evaluation.next();
-            Ok(Resolved {
-                outcome: evaluation.time_out(),
-                refusals: reads::Refusals::default(),
-                observed: request.moment.time,
-                cache: CacheUse::Coalesced,
-                sources: vec![],
-            })
-        }
+        Turn::Alone => Ok(own(run.finish().await?.into(), request, CacheUse::Miss)),
+        Turn::TimedOut => Ok(own(run.time_out().into(), request, CacheUse::Coalesced)),
     }
 }
 
