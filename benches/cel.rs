@@ -1,6 +1,14 @@
 //! The language against the `cel` crate, in one run. Ours checks types and counts cost all the while; the peer does neither.
 //!
 //! The peer gets its own value types, made before the clock starts, as ours are.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    reason = "a benchmark fails by panicking"
+)]
 use std::{collections::HashMap, sync::Arc};
 
 use celandine_benches::{Contender, compare};

@@ -2,6 +2,14 @@
 //!
 //! In turns, because a machine's speed drifts: a ratio of neighbours is steadier than two figures of two runs.
 //! Absent: statistics beyond the median; what is measured.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    reason = "a benchmark fails by panicking"
+)]
 use std::{
     hint::black_box,
     time::{Duration, Instant},

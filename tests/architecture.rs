@@ -1,4 +1,14 @@
 //! Rules of the code base that are tests: arrows point inward, every file says what it owns, nothing banned is in the tree.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
+
 use std::{
     fs,
     path::{Path, PathBuf},

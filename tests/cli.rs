@@ -1,7 +1,15 @@
 //! The commands as people run them: what they print, and their exit codes.
 //!
 //! Absent: what answers say (golden).
-#![expect(clippy::unwrap_used, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{fs, path::Path, process::Command};
 
 struct Run {

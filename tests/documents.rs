@@ -1,4 +1,13 @@
 //! Discovery and OpenAPI: equal to what real servers send, each under its ETag.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod support;
 
 use bytes::Bytes;

@@ -1,4 +1,13 @@
 //! No request makes the server panic: what is meaningless is refused, as a Status or as Go's plain 404.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod support;
 
 use bytes::Bytes;

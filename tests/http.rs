@@ -1,6 +1,15 @@
 //! The protocol without sockets: each transcript of `tests/http` is requests and their answers.
 //!
 //! A request is `> METHOD PATH`, then `> Header: value` and `> | body` lines; its answer follows, up to the next request.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod support;
 
 use bytes::Bytes;

@@ -1,4 +1,13 @@
 //! The `kube` crate as a client: creating, being refused, discovering, reading, watching.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod support;
 
 use std::sync::Arc;

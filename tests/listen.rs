@@ -1,4 +1,13 @@
 //! Sockets: what is refused, bounded, encrypted, and finished at shutdown.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod support;
 
 use std::{net::SocketAddr, time::Duration};

@@ -1,6 +1,16 @@
 //! Authors' mistakes and what `celandine check` says of them: `tests/mistakes/<mistake>.yaml` with its `.txt` beside it.
 //!
 //! Every file is checked in a directory with `tests/mistakes/workspace/` only. `UPDATE_GOLDEN=1` rewrites the texts.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
+
 use std::{fs, path::Path, process::Command};
 
 /// Where the caret of the first error must stand, by what is under it: guards the goldens against a careless rewrite.

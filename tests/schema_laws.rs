@@ -2,7 +2,15 @@
 //! every finding's place is a part of the text.
 //!
 //! Absent: what particular schemas say (schemas).
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use cel::{Value, value::MapBuilder};
 use celandine::engine::{
     diagnostic::{FieldPath, Place, Severity},

@@ -2,7 +2,15 @@
 //! types of Kubernetes' own kinds.
 //!
 //! Absent: the language itself (the cel crate's own vectors).
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{env, fs, path::PathBuf, sync::Arc};
 
 use cel::{Env, Value, program::Options};

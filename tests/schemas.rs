@@ -2,7 +2,15 @@
 //! `schemas/<case>.expected` what comes of it. `UPDATE_GOLDEN=1` rewrites the latter.
 //!
 //! Absent: expectations in Rust.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{env, fmt::Write, fs, path::Path};
 
 use cel::Value;

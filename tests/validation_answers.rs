@@ -2,7 +2,15 @@
 //!
 //! Reads `validation-answers.txt` and `crd.yaml` from `$CELANDINE_SHARED/kubernetes` (or `../shared`); says loudly that it
 //! skips where they are not. The same ground in files of this repository: tests/golden/validation.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use cel::Value;

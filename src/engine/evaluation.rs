@@ -118,6 +118,10 @@ impl Evaluation {
     }
 
     /// Goes on as far as it can.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the design's word; an iterator would end and borrow for its items"
+    )]
     pub fn next(&mut self) -> Step {
         if let Some(outcome) = &self.done {
             return Step::Done(outcome.clone());
@@ -359,7 +363,9 @@ impl Evaluation {
             }
             items = items
                 .iter()
-                .flat_map(|item| values.as_slice().iter().map(move |v| [item.as_slice(), &[v.clone()]].concat()))
+                .flat_map(|item| {
+                    values.as_slice().iter().map(move |v| [item.as_slice(), std::slice::from_ref(v)].concat())
+                })
                 .collect();
         }
         Ok(items)

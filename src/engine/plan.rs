@@ -282,7 +282,7 @@ impl<E> Source<E> {
 
     /// Whether conditions make its value optional; a single optional read is optional already.
     pub(crate) fn is_conditional(&self) -> bool {
-        !self.include_when.is_empty() && !(self.optional && self.for_each.is_empty())
+        !self.include_when.is_empty() && (!self.optional || !self.for_each.is_empty())
     }
 }
 

@@ -8,7 +8,7 @@ use std::{ops::Range, sync::Arc};
 
 /// A string of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Template {
+pub(crate) enum Template {
     /// No expression in it; escapes are resolved.
     Text(Arc<str>),
     /// Exactly one expression and nothing else: it keeps its type.
@@ -19,7 +19,7 @@ pub enum Template {
 
 /// A part of a mixed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// Text, escapes resolved.
     Text(Arc<str>),
     /// An expression that gives a string.
@@ -28,30 +28,30 @@ pub enum Part {
 
 /// The text of one expression and where it stands in the template's string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     /// CEL, without `${` and `}`.
-    pub text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// Byte offset of its first character.
-    pub start: usize,
+    pub(crate) start: usize,
 }
 
 /// What is wrong with a template, and where in its string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct TemplateError {
+pub(crate) struct TemplateError {
     /// One lowercase fragment.
-    pub message: &'static str,
+    pub(crate) message: &'static str,
     /// What to do.
-    pub help: &'static str,
+    pub(crate) help: &'static str,
     /// Bytes of the string.
-    pub place: Range<usize>,
+    pub(crate) place: Range<usize>,
 }
 
 /// Splits a string.
 ///
 /// # Errors
 /// An expression that is not closed, is empty, or holds another `${`.
-pub fn parse(string: &str) -> Result<Template, TemplateError> {
+pub(crate) fn parse(string: &str) -> Result<Template, TemplateError> {
     let mut parts: Vec<Part> = Vec::new();
     let mut text = String::new();
     let mut rest = string;

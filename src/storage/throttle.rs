@@ -76,6 +76,7 @@ impl Throttles {
     ///
     /// # Errors
     /// 429: the allowance is used up.
+    #[expect(clippy::result_large_err, reason = "a Status is what every refusal of storage is")]
     pub fn count(&self, rate: Option<&Rate>, counted: &Counted<'_>) -> Result<(), Status> {
         let Some(rate) = rate else { return Ok(()) };
         let Counted { workspace, group, version, plural, user } = counted;
@@ -93,7 +94,7 @@ impl Throttles {
         });
         allowance.limiter.check().map_err(|not_until| {
             let wait = not_until.earliest_possible().duration_since(TokioClock.now());
-            exhausted(rate, counted, wait.into())
+            exhausted(rate, counted, wait)
         })
     }
 }

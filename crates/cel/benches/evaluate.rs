@@ -1,6 +1,15 @@
 //! How long evaluation takes, with cost counted: `cargo bench -p celandine-cel`. Prints the best of many runs.
 //!
 //! Absent: comparison with other implementations.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{collections::HashMap, hint::black_box, sync::Arc, time::Instant};
 
 use cel::{Env, Type, Value, program::Options, value::Map};

@@ -1,7 +1,15 @@
 //! Evaluating a scalar expression allocates nothing. Alone in its binary, since the counter replaces the allocator.
 //!
 //! Absent: speed.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use cel::{Env, Type, Value, program::Options, value::Map};
 
 #[track_caller]

@@ -1,5 +1,13 @@
 //! No function panics, whatever it is given: every implementation and every price with every combination of awkward values.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use cel::{
     Value,
     eval::Context,

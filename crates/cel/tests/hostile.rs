@@ -3,10 +3,12 @@
 //! Absent: evaluation.
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::expect_used,
-    reason = "a test may panic"
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
 )]
 mod common;
 

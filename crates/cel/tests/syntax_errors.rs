@@ -4,10 +4,12 @@
 //! Absent: check errors and values (the vectors' own harness).
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::expect_used,
-    reason = "a test may panic"
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
 )]
 mod common;
 

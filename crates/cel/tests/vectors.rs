@@ -7,7 +7,9 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test fails by panicking"
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
 )]
 #[path = "common/mod.rs"]
 mod common;

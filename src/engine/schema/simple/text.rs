@@ -99,6 +99,7 @@ impl<'a> Scanner<'a> {
                 _ if in_quotes.is_some() => {}
                 '[' => open.push((']', self.at)),
                 '{' => open.push(('}', self.at)),
+                #[expect(clippy::collapsible_match, reason = "a guard that pops would hide that it does")]
                 ']' | '}' => {
                     if open.pop().is_none_or(|(expected, _)| expected != c) {
                         errors.push(error(
