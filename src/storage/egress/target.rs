@@ -245,4 +245,79 @@ mod tests {
         let url = base.with_parameter("page", "x&y=1/ü").unwrap().to_string();
         assert_eq!(url, "https://a.example/?a=1&b=2&page=x%26y%3D1%2F%C3%BC");
     }
+
+    /// Texts made of what URLs are made of and of what breaks them.
+    fn scrambled(seed: u64) -> String {
+        const PIECES: [&str; 40] = [
+            "http://",
+            "https://",
+            "HTTP://",
+            "a.example",
+            "A.b.",
+            "[2001:db8::1]",
+            "127.0.0.1",
+            "bücher",
+            ":80",
+            ":8443",
+            ":",
+            "/",
+            "//",
+            ".",
+            "..",
+            "%2e",
+            "%2E",
+            "%2f",
+            "%5c",
+            "%25",
+            "%41",
+            "%c3%bc",
+            "%",
+            "?",
+            "&",
+            "=",
+            "#",
+            "@",
+            ";",
+            "\\",
+            "!$&'()*+,",
+            "~",
+            "[",
+            "]",
+            "{|}",
+            "^`\"<>",
+            " ",
+            "\u{7f}",
+            "ü",
+            "x",
+        ];
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state >> 33).unwrap()
+        };
+        let start = if next() % 8 == 0 { "" } else { "http://a.example/" };
+        let length = next() % 8;
+        (0..length).fold(start.to_owned(), |text, _| text + PIECES[next() % PIECES.len()])
+    }
+
+    #[test]
+    fn what_is_accepted_prints_to_itself_and_to_the_uri_that_is_sent() {
+        let mut accepted = 0;
+        for seed in 0..100_000 {
+            let text = scrambled(seed);
+            let Ok(target) = Target::parse(&text) else { continue };
+            accepted += 1;
+            let printed = target.to_string();
+            assert_eq!(Target::parse(&printed), Ok(target.clone()), "{text}");
+            let uri: http::Uri = printed.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(uri.host().map(Host::parse), Some(Ok(target.host.clone())), "{text}");
+            assert_eq!(uri.port_u16().unwrap_or(default_port(target.scheme)), target.port, "{text}");
+            assert_eq!((uri.path(), uri.query()), (target.path.as_str(), target.query.as_deref()), "{text}");
+            let decoded = percent_encoding::percent_decode_str(uri.path()).decode_utf8().unwrap();
+            assert!(!decoded.split(['/', '\\']).any(|segment| segment == "." || segment == ".."), "{text}");
+        }
+        assert!(accepted > 10_000, "{accepted} were accepted");
+    }
 }
