@@ -75,6 +75,7 @@ impl fmt::Debug for Channel {
 /// A request of a call, or of one of its pages.
 #[derive(Clone, Debug)]
 struct Prepared {
+    workspace: Arc<str>,
     method: Method,
     target: Target,
     headers: HeaderMap,
@@ -186,10 +187,11 @@ impl Channel {
         }
         self.admit(&target, call.method)?;
         let Call { method, format, ttl, .. } = *call;
-        let mut prepared = Prepared { method, target, headers, body, format, ttl };
+        let workspace = Arc::clone(&call.asker.workspace);
+        let mut prepared = Prepared { workspace, method, target, headers, body, format, ttl };
         let mut sum: Option<Reply> = None;
         loop {
-            let fetched = self.fetch(&prepared, &call.asker.workspace).await?;
+            let fetched = self.fetch(&prepared).await?;
             let reply = self.reply(call, &fetched)?;
             let reply = match sum.take() {
                 None => reply,
@@ -236,14 +238,14 @@ impl Channel {
     }
 
     /// The answer to a request, from the cache if it is there.
-    async fn fetch(self: &Arc<Self>, prepared: &Prepared, workspace: &str) -> Result<Arc<Fetched>, EgressError> {
+    async fn fetch(self: &Arc<Self>, prepared: &Prepared) -> Result<Arc<Fetched>, EgressError> {
         let deadline = Instant::now() + self.rules.limits.timeout;
         if !matches!(prepared.method, Method::Get | Method::Head) {
             let (answer, requests) = self.attempts(prepared, &[], deadline).await;
             let stored = Arc::new(self.read(prepared, answer?).await?);
             return Ok(Arc::new(Fetched { stored, cache: CacheUse::Miss, requests }));
         }
-        let key = self.key(prepared, workspace).await?;
+        let key = self.key(prepared).await?;
         let known = self.shared.cache.get(&key);
         let now = self.shared.surroundings.clock.now();
         if let Some(stored) = known.clone().filter(|known| !known.freshness(prepared.ttl, now).fresh_for.is_zero()) {
@@ -319,7 +321,7 @@ impl Channel {
     }
 
     /// All that must be equal for one answer to be another's.
-    async fn key(&self, prepared: &Prepared, workspace: &str) -> Result<Key, EgressError> {
+    async fn key(&self, prepared: &Prepared) -> Result<Key, EgressError> {
         let identity = match &self.credentials {
             None => [0; 32],
             Some(credentials) => {
@@ -335,7 +337,7 @@ impl Channel {
         };
         add(&self.id.to_be_bytes());
         add(&identity);
-        add(workspace.as_bytes());
+        add(prepared.workspace.as_bytes());
         add(format!("{:?} {:?}", prepared.method, prepared.format).as_bytes());
         add(prepared.target.to_string().as_bytes());
         add(&prepared.body);

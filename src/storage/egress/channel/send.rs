@@ -66,10 +66,11 @@ impl Channel {
     ) -> Result<Answer, EgressError> {
         let permit = self.breaker(&prepared.target)?;
         let policy = || Arc::clone(&self.policy);
-        let _in_flight = self.throttle.admit(deadline).await.map_err(|throttled| match throttled {
-            Throttled::Rate(retry_after) => EgressError::Rate { policy: policy(), retry_after },
-            Throttled::InFlight => EgressError::InFlight { policy: policy() },
-        })?;
+        let _in_flight =
+            self.throttle.admit(&prepared.workspace, deadline).await.map_err(|throttled| match throttled {
+                Throttled::Rate(retry_after) => EgressError::Rate { policy: policy(), retry_after },
+                Throttled::InFlight => EgressError::InFlight { policy: policy() },
+            })?;
         let send = async {
             let (value, token) = self.authorization(None).await?;
             let answer = self.send(prepared, validators, value).await?;
