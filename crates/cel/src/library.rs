@@ -22,7 +22,7 @@ mod kubernetes;
 mod lists;
 mod math;
 mod network;
-mod operators;
+pub(crate) mod operators;
 mod optional;
 mod reference;
 pub(crate) mod regex;

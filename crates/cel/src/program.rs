@@ -37,7 +37,7 @@ use crate::{
     ast::{Ast, NodeId},
     check::{Checked, Reference},
     env::Env,
-    eval::{Activation, Context, Evaluation, Host},
+    eval::{Activation, Evaluation, Host},
     limits::COST_PER_EXPRESSION,
     source::Issues,
 };
@@ -71,11 +71,11 @@ impl Default for Options<'_> {
 impl Program {
     /// Evaluates. Never panics, never overflows a 2 MiB stack, stops at the budget.
     pub fn evaluate(&self, variables: &(impl Activation + ?Sized), options: Options<'_>) -> Evaluation {
-        let context = Context::new(options.budget, options.host);
         let variables = &run::Variables(variables);
-        match options.recorder {
-            None => run::evaluate(self, variables, context, probe::Off),
-            Some(recorder) => run::evaluate(self, variables, context, probe::On(recorder)),
+        let Options { budget, host, recorder } = options;
+        match recorder {
+            None => run::evaluate(self, variables, budget, host, probe::Off),
+            Some(recorder) => run::evaluate(self, variables, budget, host, probe::On(recorder)),
         }
     }
 

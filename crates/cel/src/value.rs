@@ -20,7 +20,10 @@ pub use map::{FieldKey, Key, Map, MapBuilder};
 use crate::types::Type;
 
 /// What an expression evaluates to.
+///
+/// The tag is a word, so that a value is moved as three words: of a byte and its padding compilers make moves that stall.
 #[derive(Clone)]
+#[repr(u64)]
 pub enum Value {
     /// `null`
     Null,
@@ -189,6 +192,7 @@ mod tests {
     #[test]
     fn a_value_is_three_words() {
         assert!(size_of::<Value>() <= 24);
+        assert!(size_of::<Option<Value>>() <= 24);
         assert!(size_of::<Key>() <= 24);
     }
 }

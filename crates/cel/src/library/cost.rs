@@ -47,13 +47,18 @@ fn one(_: &[Operand<'_>]) -> Guess {
 /// The size of an argument: code points, bytes, elements, what an opaque says; 1 for the rest.
 pub(crate) fn size(value: Option<&Value>) -> u64 {
     match value {
-        Some(Value::String(s)) => s.chars().count() as u64,
+        Some(Value::String(s)) => code_points(s),
         Some(Value::Bytes(b)) => b.len() as u64,
         Some(Value::List(l)) => l.len() as u64,
         Some(Value::Map(m)) => m.len() as u64,
         Some(Value::Opaque(o)) => o.cost_size(),
         _ => 1,
     }
+}
+
+/// How many code points. Short texts are mostly ASCII, which is quicker to find out than to count.
+fn code_points(text: &str) -> u64 {
+    if text.len() <= 32 && text.is_ascii() { text.len() as u64 } else { text.chars().count() as u64 }
 }
 
 /// As [`size`], but of what is in a present optional.
@@ -77,10 +82,29 @@ pub(crate) fn smaller_size(a: Option<&Value>, b: Option<&Value>) -> u64 {
 
 /// `ceil(x * 0.1)`: one traversal of a string.
 pub(crate) fn tenth(x: u64) -> u64 {
+    match usize::try_from(x).ok().and_then(|x| TENTHS.get(x)) {
+        Some(tenth) => u64::from(*tenth),
+        None => computed_tenth(x),
+    }
+}
+
+/// Of the sizes that most texts have.
+#[expect(clippy::indexing_slicing, reason = "the index is below the length, and this runs at compile time")]
+const TENTHS: [u8; 128] = {
+    let mut tenths = [0; 128];
+    let mut x = 0;
+    while x < tenths.len() {
+        tenths[x] = computed_tenth(x as u64) as u8;
+        x += 1;
+    }
+    tenths
+};
+
+const fn computed_tenth(x: u64) -> u64 {
     // What `ceil` does, but without the call that it is where there is no instruction for it.
     let exact = x as f64 * 0.1;
     let floor = exact as u64;
-    floor + u64::from((floor as f64) < exact)
+    floor + ((floor as f64) < exact) as u64
 }
 
 /// `ceil(x * 2 * 0.1)`: two traversals.

@@ -4,6 +4,8 @@
 //!
 //! Absent: short-circuiting and optional chains: the evaluator runs `&&`, `||`, `?:`, indexing and the optional forms
 //! itself; they are here to be declared and documented.
+use std::sync::Arc;
+
 use crate::{
     estimate::{Bounds, Guess, Operand, rule::size},
     eval::{Context, ErrorKind, Halt},
@@ -478,6 +480,11 @@ fn span(result: Option<i64>) -> Result<Value, Halt> {
 
 fn add(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [a, b] = args else { return Err(no_overload()) };
+    add_two(context, a, b)
+}
+
+/// `a + b`, with the work counted.
+pub(crate) fn add_two(context: &mut Context<'_>, a: &Value, b: &Value) -> Result<Value, Halt> {
     // What is copied; `dyn` operands and lists cost only 1.
     let bytes = |value: &Value| match value {
         Value::String(s) => s.len(),
@@ -495,12 +502,7 @@ pub(crate) fn sum(a: &Value, b: &Value) -> Result<Value, Halt> {
         (Value::Int(a), Value::Int(b)) => Value::Int(whole(a.checked_add(*b))?),
         (Value::Uint(a), Value::Uint(b)) => Value::Uint(natural(a.checked_add(*b))?),
         (Value::Double(a), Value::Double(b)) => Value::Double(a + b),
-        (Value::String(a), Value::String(b)) => {
-            let mut text = String::with_capacity(a.len().saturating_add(b.len()));
-            text.push_str(a);
-            text.push_str(b);
-            Value::String(text.into())
-        }
+        (Value::String(a), Value::String(b)) => Value::String(joined(a, b)),
         (Value::Bytes(a), Value::Bytes(b)) => Value::Bytes([&**a, &**b].concat().into()),
         (Value::List(a), Value::List(b)) if b.is_empty() => Value::List(a.clone()),
         (Value::List(a), Value::List(b)) if a.is_empty() => Value::List(b.clone()),
@@ -515,6 +517,23 @@ pub(crate) fn sum(a: &Value, b: &Value) -> Result<Value, Halt> {
         }
         _ => return Err(no_overload()),
     })
+}
+
+/// Texts up to this are joined on the stack.
+const SHORT: usize = 64;
+
+fn joined(a: &str, b: &str) -> Arc<str> {
+    let mut bytes = [0; SHORT];
+    if let Some((first, rest)) = bytes.split_at_mut_checked(a.len())
+        && let Some(second) = rest.get_mut(..b.len())
+    {
+        first.copy_from_slice(a.as_bytes());
+        second.copy_from_slice(b.as_bytes());
+        if let Some(Ok(text)) = bytes.get(..a.len() + b.len()).map(str::from_utf8) {
+            return text.into();
+        }
+    }
+    [a, b].concat().into()
 }
 
 fn later(t: &Timestamp, nanos: i128) -> Result<Value, Halt> {

@@ -105,6 +105,8 @@ pub(super) struct Qualifier {
     pub(super) id: NodeId,
     pub(super) optional: bool,
     pub(super) key: QualifierKey,
+    /// Which of the places of an evaluation remembers where the field was; several fields may share one.
+    pub(super) place: u8,
 }
 
 #[derive(Debug)]
@@ -151,6 +153,8 @@ pub(super) struct Binary {
     pub(super) right: Node,
     /// What the evaluator has no short way for.
     pub(super) target: Target,
+    /// Arithmetic that may be of ints.
+    pub(super) of_ints: bool,
 }
 
 /// The constants of `in [...]` by key, and those that are no keys.

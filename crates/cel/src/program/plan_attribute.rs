@@ -4,6 +4,7 @@
 use super::{
     node::{Attribute, Node, Op, Qualifier, QualifierKey, Root},
     plan::{Build, Planner},
+    run::FIELD_PLACES,
 };
 use crate::{
     ast::{Kind, NodeId},
@@ -87,7 +88,8 @@ impl Planner<'_> {
                 (None, Some(_)) => keys.next().map_or(QualifierKey::Const(Value::Null), index_key),
                 (None, None) => return Err(Issues(vec![])),
             };
-            qualifiers.push(Qualifier { id, optional, key });
+            let place = (id.0 % FIELD_PLACES as u32) as u8;
+            qualifiers.push(Qualifier { id, optional, key, place });
         }
         Ok(attach(root, qualifiers, plan.test, self.env.options().lenient))
     }

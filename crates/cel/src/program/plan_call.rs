@@ -93,7 +93,9 @@ impl Planner<'_> {
                 })));
             }
         }
-        Ok(Op::Binary(Box::new(Binary { op, left, right, target })))
+        let takes_int = |c: &Candidate| c.parameters.iter().all(|fit| matches!(fit, Fit::Int | Fit::Any));
+        let of_ints = op.is_arithmetic() && target.candidates.iter().any(takes_int);
+        Ok(Op::Binary(Box::new(Binary { op, left, right, target, of_ints })))
     }
 
     pub(super) fn function(

@@ -39,6 +39,11 @@ pub(super) fn comparison(a: &Value, b: &Value) -> u64 {
     }
 }
 
+/// Concatenating two texts.
+pub(super) fn joined(a: &Value, b: &Value) -> u64 {
+    cost::tenth(size(a).saturating_add(size(b)))
+}
+
 fn size_is_not_zero(value: &Value) -> bool {
     match value {
         Value::String(s) => !s.is_empty(),

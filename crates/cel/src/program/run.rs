@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ast::{Ast, NodeId},
-    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt},
+    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt, Host},
     value::Value,
 };
 
@@ -84,6 +84,9 @@ impl<A: Activation + ?Sized> Activation for Variables<'_, A> {
     }
 }
 
+/// Places that remember where fields were.
+pub(super) const FIELD_PLACES: usize = 32;
+
 pub(super) struct Run<'r, 'c, P> {
     pub(super) variables: &'r dyn Activation,
     pub(super) context: Context<'c>,
@@ -91,18 +94,27 @@ pub(super) struct Run<'r, 'c, P> {
     ast: &'r Ast,
     /// The last results of nodes that two parents have, and what they cost.
     memory: Vec<Option<(Result<Value, Halt>, u64)>>,
+    /// Where fields were in the object before, by [`super::node::Qualifier::place`].
+    pub(super) fields: [u8; FIELD_PLACES],
 }
 
 pub(super) fn evaluate<'r, P: Probe>(
     program: &'r Program,
     variables: &'r dyn Activation,
-    context: Context<'_>,
+    budget: u64,
+    host: Option<&mut dyn Host>,
     probe: P,
 ) -> Evaluation {
     let Program { root, ast, memory } = program;
-    let mut run = Run { variables, context, probe, ast, memory: vec![None; *memory] };
+    let context = Context::new(budget, host);
+    // Most programs need none, and an empty vector is free.
+    let memory = if *memory == 0 { vec![] } else { vec![None; *memory] };
+    let mut run = Run { variables, context, probe, ast, memory, fields: [0; FIELD_PLACES] };
     let scope = Scope { outer: None, first: None, second: None, accumulator: Accumulator::None };
-    let result = run.eval(root, &scope).map(Val::own);
+    let result = match run.eval(root, &scope) {
+        Ok(value) => Ok(value.own()),
+        Err(halt) => Err(halt),
+    };
     Evaluation { result, cost: run.context.cost() }
 }
 

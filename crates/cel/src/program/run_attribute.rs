@@ -44,6 +44,13 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         if let Some(value) = self.peek_attribute(attribute, scope) {
             return Ok(Val::Ref(value));
         }
+        if attribute.test {
+            let before = self.context.cost();
+            if let Some(truth) = self.presence(attribute, scope) {
+                return Ok(truth.into());
+            }
+            self.context.forget_back_to(before);
+        }
         let result = self.attribute(attribute, scope);
         if let Err(halt) = &result
             && halt.is_fatal()

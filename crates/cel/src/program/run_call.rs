@@ -23,6 +23,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let [argument] = &*call.arguments {
+            return self.call_of_one(id, call, argument, scope);
+        }
         let n = call.arguments.len();
         let mut few = [const { Value::Null }; INLINE];
         let mut many = Vec::new();
@@ -39,6 +42,26 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
         let specialized = call.specialized.as_ref().map(|code| &code.0);
         match apply(&call.target, specialized, &mut self.context, values) {
+            Ok(value) => Ok(Val::Own(value)),
+            Err(halt) => Err(self.place(id, halt)),
+        }
+    }
+
+    /// A call of one argument, which is handed on by reference.
+    fn call_of_one<'s>(&mut self, id: NodeId, call: &'s Call, argument: &'s Node, scope: &'s Scope<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        let value = match self.eval(argument, scope) {
+            Ok(value) => value,
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            Err(halt) => {
+                self.charge_halted(call, &[Value::Null])?;
+                return Err(halt);
+            }
+        };
+        let specialized = call.specialized.as_ref().map(|code| &code.0);
+        match apply(&call.target, specialized, &mut self.context, std::slice::from_ref(value.get())) {
             Ok(value) => Ok(Val::Own(value)),
             Err(halt) => Err(self.place(id, halt)),
         }
@@ -132,6 +155,14 @@ fn price(cost: &Cost, resolved: bool, values: &[Value], result: Option<&Value>) 
         Cost::ResolvedArgs(price) if resolved => price(values),
         Cost::ResolvedResult(price) if resolved => price(values, result),
         Cost::ResolvedArgs(_) | Cost::ResolvedResult(_) => 1,
+    }
+}
+
+impl Target {
+    /// Whether a candidate takes the two.
+    pub(super) fn takes(&self, a: &Value, b: &Value) -> bool {
+        let takes = |c: &Candidate| matches!(&*c.parameters, [left, right] if left.takes(a) && right.takes(b));
+        self.candidates.iter().any(takes)
     }
 }
 

@@ -15,6 +15,9 @@ use crate::{
     value::{Key, List, Map, MapBuilder, Value},
 };
 
+/// Elements for which `map` makes room at once; a longer list grows as it is charged for.
+const MOST_RESERVED: usize = 1024;
+
 /// Whether the rounds go on.
 enum Round {
     Next,
@@ -59,6 +62,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if let (LoopKind::List { .. }, None) = (&l.kind, &l.predicate) {
+            gathered.list.reserve(list.len().min(MOST_RESERVED));
+        }
         for value in list {
             if let Round::Stop = self.round(id, l, gathered, &inner(scope, value, None))? {
                 break;

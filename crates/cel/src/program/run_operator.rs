@@ -9,10 +9,12 @@ use super::{
     probe::Probe,
     run::{Outcome, Run, Scope, Val, merge},
     run_call,
+    run_short::LEVELS,
 };
 use crate::{
     ast::NodeId,
     eval::{ErrorKind, Halt},
+    library::operators,
     value::Value,
 };
 
@@ -22,28 +24,41 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let before = self.context.cost();
-        if let Some(truth) = self.comparison(binary, scope) {
+        if binary.of_ints {
+            if let Some(result) = self.sum(binary, scope, LEVELS) {
+                return Ok(Val::Own(Value::Int(result)));
+            }
+        } else if let Some(truth) = self.comparison(binary, scope) {
             return Ok(truth.into());
         }
         self.context.forget_back_to(before);
         self.long_binary(id, binary, scope)
     }
 
+    #[inline(never)]
     fn long_binary<'s>(&mut self, id: NodeId, binary: &'s Binary, scope: &'s Scope<'s>) -> Outcome<'s>
     where
         'r: 's,
     {
-        let left = self.eval(&binary.left, scope);
-        if let Err(halt) = &left
-            && halt.is_fatal()
-        {
-            return left;
-        }
-        let right = self.eval(&binary.right, scope);
-        let (left, right) = match (left, right) {
-            (Ok(left), Ok(right)) => (left, right),
-            (left, right) => return self.halted_operands(binary, left, right),
+        let left = match self.eval(&binary.left, scope) {
+            Ok(left) => left,
+            Err(halt) if halt.is_fatal() => return Err(halt),
+            Err(halt) => {
+                let right = self.eval(&binary.right, scope);
+                return self.halted_operands(binary, Err(halt), right);
+            }
         };
+        match self.eval(&binary.right, scope) {
+            Ok(right) => self.operate(id, binary, left, right),
+            Err(halt) => self.halted_operands(binary, Ok(left), Err(halt)),
+        }
+    }
+
+    #[inline]
+    fn operate<'s>(&mut self, id: NodeId, binary: &'s Binary, left: Val<'s>, right: Val<'s>) -> Outcome<'s>
+    where
+        'r: 's,
+    {
         match (left.get(), right.get()) {
             (Value::Int(a), Value::Int(b)) if binary.op != BinaryOp::In => {
                 self.context.charge(1)?;
@@ -88,6 +103,11 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             BinaryOp::Greater => self.ordered(binary, a, b, Ordering::is_gt),
             BinaryOp::GreaterEqual => self.ordered(binary, a, b, Ordering::is_ge),
             BinaryOp::In => self.contained(binary, a, b),
+            BinaryOp::Add if matches!((a, b), (Value::String(_), Value::String(_))) && binary.target.takes(a, b) => {
+                // What the overload does, without an array for it.
+                self.context.charge(if binary.target.resolved { price::joined(a, b) } else { 1 })?;
+                operators::add_two(&mut self.context, a, b)
+            }
             _ => run_call::apply(&binary.target, None, &mut self.context, &[a.clone(), b.clone()]),
         }
     }

@@ -11,6 +11,27 @@ use super::{
 };
 use crate::{eval::Bound, value::Value};
 
+/// Levels of operators that a short way goes down.
+pub(super) const LEVELS: u32 = 3;
+
+/// A value under way on a short way: nothing that must be dropped.
+#[derive(Clone, Copy)]
+enum Short<'s> {
+    Ref(&'s Value),
+    Int(i64),
+}
+
+impl<'s> Short<'s> {
+    #[inline]
+    fn int(self) -> Option<i64> {
+        match self {
+            Short::Int(i) => Some(i),
+            Short::Ref(Value::Int(i)) => Some(*i),
+            Short::Ref(_) => None,
+        }
+    }
+}
+
 impl<'r, P: Probe> Run<'r, '_, P> {
     /// The truth of a condition.
     pub(super) fn truth<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>) -> Option<bool>
@@ -83,7 +104,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
 
     /// Along all fields but the last `leave`.
     #[inline]
-    fn walk<'s>(&self, attribute: &'s Attribute, scope: &'s Scope<'s>, leave: usize) -> Option<&'s Value>
+    fn walk<'s>(&mut self, attribute: &'s Attribute, scope: &'s Scope<'s>, leave: usize) -> Option<&'s Value>
     where
         'r: 's,
     {
@@ -95,14 +116,17 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let steps = attribute.qualifiers.len().saturating_sub(leave);
         for qualifier in attribute.qualifiers.iter().take(steps) {
             match (&qualifier.key, at) {
-                (QualifierKey::Field(key), Value::Map(map)) => at = map.get_field(key)?,
+                (QualifierKey::Field(key), Value::Map(map)) => {
+                    let last = self.fields.get_mut(usize::from(qualifier.place))?;
+                    at = map.get_field_near(key, last)?;
+                }
                 _ => return None,
             }
         }
         Some(at)
     }
 
-    fn presence<'s>(&mut self, attribute: &'s Attribute, scope: &'s Scope<'s>) -> Option<bool>
+    pub(super) fn presence<'s>(&mut self, attribute: &'s Attribute, scope: &'s Scope<'s>) -> Option<bool>
     where
         'r: 's,
     {
@@ -128,37 +152,69 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         if binary.op.is_arithmetic() {
             return None;
         }
-        let left = self.peek(&binary.left, scope)?;
-        let right = self.peek(&binary.right, scope)?;
-        let (truth, cost) = match (left, right) {
-            (Value::Int(a), Value::Int(b)) => {
-                let truth = match binary.op {
-                    Equal => a == b,
-                    NotEqual => a != b,
-                    Less => a < b,
-                    LessEqual => a <= b,
-                    Greater => a > b,
-                    GreaterEqual => a >= b,
-                    _ => return None,
-                };
-                (truth, 1)
-            }
-            (Value::String(a), Value::String(b)) => {
-                let truth = match binary.op {
-                    Equal => a == b,
-                    NotEqual => a != b,
-                    _ => return None,
-                };
-                (truth, price::comparison(left, right))
-            }
-            (Value::Bool(a), Value::Bool(b)) => match binary.op {
-                Equal => (a == b, 1),
-                NotEqual => (a != b, 1),
+        let right = self.operand(&binary.right, scope, LEVELS)?;
+        let left = self.operand(&binary.left, scope, LEVELS)?;
+        if let (Some(a), Some(b)) = (left.int(), right.int()) {
+            let truth = match binary.op {
+                Equal => a == b,
+                NotEqual => a != b,
+                Less => a < b,
+                LessEqual => a <= b,
+                Greater => a > b,
+                GreaterEqual => a >= b,
                 _ => return None,
-            },
+            };
+            return self.context.charge_if_affordable(1).then_some(truth);
+        }
+        let (Short::Ref(left), Short::Ref(right)) = (left, right) else { return None };
+        let (same, cost) = match (left, right) {
+            (Value::String(a), Value::String(b)) => (a == b, price::comparison(left, right)),
+            (Value::Bool(a), Value::Bool(b)) => (a == b, 1),
+            _ => return None,
+        };
+        let truth = match binary.op {
+            Equal => same,
+            NotEqual => !same,
             _ => return None,
         };
         self.context.charge_if_affordable(cost).then_some(truth)
+    }
+
+    /// The operand of an operator: what [`Run::peek`] finds, or a sum down to `levels` below.
+    ///
+    /// Not deeper: where the short way ends, the long one goes down a level and tries again, so that the work would be the square
+    /// of the depth.
+    #[inline]
+    fn operand<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>, levels: u32) -> Option<Short<'s>>
+    where
+        'r: 's,
+    {
+        match &node.op {
+            Op::Binary(binary) => self.sum(binary, scope, levels.checked_sub(1)?).map(Short::Int),
+            _ => self.peek(node, scope).map(Short::Ref),
+        }
+    }
+
+    /// Arithmetic of ints. The right operand first: in a chain it is a leaf, and if it has no short way the left one is not
+    /// computed in vain.
+    pub(super) fn sum<'s>(&mut self, binary: &'s Binary, scope: &'s Scope<'s>, levels: u32) -> Option<i64>
+    where
+        'r: 's,
+    {
+        if P::ON || !binary.of_ints {
+            return None;
+        }
+        let b = self.operand(&binary.right, scope, levels)?.int()?;
+        let a = self.operand(&binary.left, scope, levels)?.int()?;
+        let result = match binary.op {
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Subtract => a.checked_sub(b),
+            BinaryOp::Multiply => a.checked_mul(b),
+            BinaryOp::Divide => a.checked_div(b),
+            BinaryOp::Modulo => a.checked_rem(b),
+            _ => None,
+        }?;
+        self.context.charge_if_affordable(1).then_some(result)
     }
 
     fn text_test<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<bool>

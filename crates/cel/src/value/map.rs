@@ -24,6 +24,7 @@ static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// A map's key. Equal if the bool, number or text is; `Int` and `Uint` of one number are equal.
 #[derive(Clone, Debug)]
+#[repr(u64)]
 pub enum Key {
     /// `bool`
     Bool(bool),
@@ -102,6 +103,23 @@ impl Map {
         }
     }
 
+    /// As [`Map::get_field`], looking first where it was last time: objects of one kind mostly have their fields in one order.
+    #[inline]
+    pub(crate) fn get_field_near(&self, key: &FieldKey, last: &mut u8) -> Option<&Value> {
+        if let Some((Key::String(s), value)) = self.0.entries.get(usize::from(*last))
+            && is_same_text(s, &key.name)
+        {
+            return Some(value);
+        }
+        if self.0.index.is_some() {
+            return self.0.probe_string(key.hash, &key.name);
+        }
+        let is_it = |(k, _): &Entry| matches!(k, Key::String(s) if is_same_text(s, &key.name));
+        let at = self.0.entries.iter().position(is_it)?;
+        *last = u8::try_from(at).unwrap_or(0);
+        self.0.entries.get(at).map(|(_, value)| value)
+    }
+
     /// The value of any key; numbers are looked up by their number, whatever their type.
     pub fn get_key(&self, key: &Key) -> Option<&Value> {
         self.0.entries.get(self.0.position(key)?).map(|(_, v)| v)
@@ -131,18 +149,14 @@ impl Inner {
     fn scan_string(&self, key: &str) -> Option<&Value> {
         // Interned keys are mostly the same allocation; lengths are beside the pointers and differ mostly.
         self.entries.iter().find_map(|(k, v)| match k {
-            Key::String(s) if s.len() == key.len() && (std::ptr::eq(s.as_ptr(), key.as_ptr()) || **s == *key) => {
-                Some(v)
-            }
+            Key::String(s) if is_same_text(s, key) => Some(v),
             _ => None,
         })
     }
 
     fn probe_string(&self, hash: u64, key: &str) -> Option<&Value> {
         let same = |at: &u32| match self.entries.get(*at as usize) {
-            Some((Key::String(s), _)) => {
-                s.len() == key.len() && (std::ptr::eq(s.as_ptr(), key.as_ptr()) || **s == *key)
-            }
+            Some((Key::String(s), _)) => is_same_text(s, key),
             _ => false,
         };
         let at = *self.index.as_ref()?.find(hash, same)?;
@@ -257,6 +271,25 @@ impl FieldKey {
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
+}
+
+/// Equality of names, most of which have 4 to 16 bytes: two overlapping words decide without a call.
+#[inline]
+fn is_same_text(one: &str, two: &str) -> bool {
+    let (one, two) = (one.as_bytes(), two.as_bytes());
+    if one.len() != two.len() {
+        return false;
+    }
+    if one.len() <= 16 {
+        if let (Some(a), Some(b)) = (one.first_chunk::<8>(), two.first_chunk::<8>()) {
+            return a == b && one.last_chunk::<8>() == two.last_chunk::<8>();
+        }
+        if let (Some(a), Some(b)) = (one.first_chunk::<4>(), two.first_chunk::<4>()) {
+            return a == b && one.last_chunk::<4>() == two.last_chunk::<4>();
+        }
+        return one.iter().eq(two);
+    }
+    std::ptr::eq(one.as_ptr(), two.as_ptr()) || one == two
 }
 
 fn hash_str(s: &str) -> u64 {
