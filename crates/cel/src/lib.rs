@@ -34,6 +34,7 @@ pub use ast::Ast;
 pub use check::Checked;
 pub use env::{Env, EnvBuilder};
 pub use eval::Evaluation;
+pub use parser::is_reserved;
 pub use program::Program;
 pub use source::{Issue, Issues};
 pub use types::Type;

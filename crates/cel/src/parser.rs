@@ -55,8 +55,8 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// Whether `name` may stand for a variable in an expression.
-pub(crate) fn is_reserved(name: &str) -> bool {
+/// Whether a name is one of CEL's own words, which no variable can have: `in`, `true`, `namespace`, ...
+pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
 }
 

@@ -22,31 +22,6 @@ use crate::engine::{
 const TAKEN: [&str; 9] =
     ["object", "oldObject", "request", "authorizer", "variables", "params", "namespaceObject", "self", "oldSelf"];
 
-/// CEL's own words.
-const KEYWORDS: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
-
 /// Reports names that cannot be, that are taken or come twice, and lists that are too long.
 pub(crate) fn check(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) {
     let root = FieldPath::root().field("projection");
@@ -110,7 +85,7 @@ fn identifier(name: &str, what: &str, path: &FieldPath, place: Place, diagnostic
     let mut chars = name.chars();
     let well_formed = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if KEYWORDS.contains(&name) {
+    if cel::is_reserved(name) {
         let message = format!("`{name}` is a word of CEL");
         diagnostics.push(Diagnostic::error(path.clone(), message).at(place).help(format!("take another {what}")));
     } else if !well_formed {

@@ -3,34 +3,12 @@
 //! Absent: which fields there are (types).
 use std::borrow::Cow;
 
-/// Words that CEL's grammar keeps; a field of such a name is reached by `__word__` (and, where the parser allows it, plainly).
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+use cel::is_reserved;
 
 /// The CEL name of a field: `a.b` is `a__dot__b`. `None` where it has none: it is no identifier even when escaped.
 pub fn escape(name: &str) -> Option<Cow<'_, str>> {
-    if RESERVED.contains(&name) {
+    // A reserved word is reached by `__word__`, and where the parser allows it, behind a dot, plainly.
+    if is_reserved(name) {
         return Some(Cow::Owned(format!("__{name}__")));
     }
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
@@ -45,11 +23,6 @@ pub fn escape(name: &str) -> Option<Cow<'_, str>> {
         .replace('-', "__dash__")
         .replace('/', "__slash__");
     is_identifier(&escaped).then_some(Cow::Owned(escaped))
-}
-
-/// Whether a name is a reserved word, which expressions may also use plainly behind a dot.
-pub fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name)
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -10,7 +10,7 @@ use cel::{
 
 use crate::engine::schema::{
     MAX_DEPTH, Structural,
-    escape::{escape, is_reserved},
+    escape::escape,
     structural::{Additional, SchemaType},
 };
 
@@ -133,7 +133,7 @@ impl Registry {
             let Some(ty) = self.declare(&format!("{name}.{cel_name}"), property, depth + 1) else { continue };
             let cel_name: Arc<str> = cel_name.into();
             let field = Field { ty, key: key.clone() };
-            if is_reserved(key) {
+            if cel::is_reserved(key) {
                 object.fields.insert(key.clone(), field.clone());
             }
             object.names.push(cel_name.clone());

@@ -84,31 +84,7 @@ fn properties(schema: &Json, _root: bool) -> serde_json::Map<String, Json> {
 
 /// A property's name in CEL; `None` where it has none.
 pub(crate) fn escape(key: &str) -> Option<String> {
-    const RESERVED: [&str; 22] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-        "__none__",
-    ];
-    if RESERVED.contains(&key) {
+    if cel::is_reserved(key) {
         return Some(format!("__{key}__"));
     }
     let escaped =
