@@ -452,6 +452,8 @@ pub enum RatePer {
     User,
     /// All users of a workspace share one.
     Workspace,
+    /// All users of all workspaces in which the schema is served share one.
+    Schema,
 }
 
 /// EphemeralSchemaStatus tells whether the schema is served.

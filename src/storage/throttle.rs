@@ -82,7 +82,9 @@ impl Throttles {
         let Counted { workspace, group, version, plural, user } = counted;
         let user = match rate.shared {
             RatePer::User => Some(&user.username),
-            RatePer::Workspace => None,
+            // A schema is served in its own workspace so far, so that those of one workspace are all that there are. Its
+            // name alone would let a workspace use up the allowance of another's schema.
+            RatePer::Workspace | RatePer::Schema => None,
         };
         // The rate is part of the key: a new rate is a new allowance.
         let rates = (rate.requests, rate.per, rate.burst);
@@ -112,6 +114,7 @@ fn exhausted(rate: &Rate, counted: &Counted<'_>, wait: Duration) -> Status {
     let whose = match shared {
         RatePer::User => "each user",
         RatePer::Workspace => "all users of a workspace together",
+        RatePer::Schema => "all users together",
     };
     let message = format!("the schema allows {requests} in {} s for {whose}, and {burst} at once", per.as_secs());
     let cause = StatusCause { reason: "RateLimited".into(), message, field: "limits.rate".into() };
@@ -212,11 +215,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_workspace_shares_one() {
-        let throttles = Throttles::default();
-        let rate = rate(1, 60, 3, RatePer::Workspace);
-        assert_eq!(answered(&throttles, &rate, "root", "jane"), 3);
-        assert_eq!(answered(&throttles, &rate, "root", "sam"), 0);
-        assert_eq!(answered(&throttles, &rate, "root:other", "sam"), 3);
+        for shared in [RatePer::Workspace, RatePer::Schema] {
+            let throttles = Throttles::default();
+            let rate = rate(1, 60, 3, shared);
+            assert_eq!(answered(&throttles, &rate, "root", "jane"), 3);
+            assert_eq!(answered(&throttles, &rate, "root", "sam"), 0);
+            assert_eq!(answered(&throttles, &rate, "root:other", "sam"), 3);
+        }
     }
 
     #[tokio::test(start_paused = true)]

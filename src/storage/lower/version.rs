@@ -227,6 +227,7 @@ fn limits(version: &Field<'_>) -> Limits {
             burst: rate.number("burst").unwrap_or(requests),
             shared: match rate.text("per").as_deref() {
                 Some("Workspace") => RatePer::Workspace,
+                Some("Schema") => RatePer::Schema,
                 _ => RatePer::User,
             },
         })
