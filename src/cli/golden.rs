@@ -8,13 +8,20 @@
 //! <suite>/<case>/expected.yaml     the answered object, or the Status of the failure; then its warnings
 //! <suite>/<case>/case.yaml         who asks, when, ... (optional)
 //! <suite>/<case>/workspace/*.yaml  objects of this case, over those of the suite (optional)
+//! <suite>/<case>/http/*.yaml       what services answer: request and response, several documents a file
+//! <suite>/http/*.yaml              the same for all cases; a case's own come first
 //! ```
 //!
+//! Nothing leaves: a call that no fixture answers fails its case, and so does a fixture that answers no call.
 //! The clock stands at [`TIME`] and randomness is none, so that answers stay the same; cases share nothing.
 //!
 //! Absent: flags (test), what is answered (storage).
 mod case;
 mod diff;
+mod fields;
+mod fixture;
+mod fixtures;
+mod record;
 mod settings;
 mod suite;
 
@@ -32,6 +39,8 @@ use self::suite::Suite;
 pub struct Options {
     /// Expectations are rewritten instead of compared.
     pub update: bool,
+    /// Calls without a fixture are made, and become fixtures.
+    pub record: bool,
     /// Diffs are coloured.
     pub colour: bool,
 }
@@ -90,6 +99,12 @@ pub fn run(paths: &[PathBuf], options: Options) -> Result<Report, GoldenError> {
                 let name = format!("{}/{}", suite.name(), file_name(&case));
                 let verdict = runtime.block_on(case::run(&suite, &case, options))?;
                 report.add(&name, &verdict);
+            }
+            if only.is_none() {
+                for fixture in suite.unused()? {
+                    let why = "no case used this fixture".to_owned();
+                    report.add(&format!("{}/{fixture}", suite.name()), &Verdict::Failed(why));
+                }
             }
         }
     }

@@ -81,10 +81,50 @@ pub struct Http {
     pub select: Option<Select>,
     /// OpenAPI schema of what is taken; without it the value is `dyn`.
     pub schema: Option<Value>,
+    /// How further pages are found; without it there is one.
+    pub pagination: Option<Pagination>,
     /// 404 is an absent value, not an error.
     pub optional: bool,
     /// Seconds for which an answer may be reused.
     pub ttl_seconds: Option<u32>,
+}
+
+/// How further pages of an answer are found. Their items are one list, of which is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pagination {
+    /// Where the next page is.
+    pub next: NextPage,
+    /// Members that lead to the items of a page: `data.items`; empty: the page is the list.
+    pub items: Arc<str>,
+    /// Pages that are read at most; more are an error.
+    pub max_pages: u32,
+}
+
+/// Where the next page is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum NextPage {
+    /// At the `Link` header field.
+    Link,
+    /// At the URL to which these members of the body lead.
+    Url(Arc<str>),
+    /// Where the cursor leads, to which the members `path` of the body lead.
+    Cursor {
+        /// `metadata.continue`
+        path: Arc<str>,
+        /// `continue`
+        parameter: Arc<str>,
+    },
+    /// Behind the items so far, or at the next number.
+    Offset {
+        /// `page`
+        parameter: Arc<str>,
+        /// It counts pages, not items.
+        pages: bool,
+        /// What the first page counts as.
+        first: u32,
+        /// Items of a whole page.
+        page_size: Option<u32>,
+    },
 }
 
 /// The format of an HTTP body.

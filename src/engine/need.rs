@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cel::Value;
 
-use crate::engine::definition::{Format, ReadAs};
+use crate::engine::definition::{Format, Pagination, ReadAs};
 
 /// Identifies a [`Need`] within one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -82,6 +82,8 @@ pub struct Call {
     pub body: Option<Arc<str>>,
     /// What is wanted.
     pub format: Format,
+    /// How further pages are found.
+    pub pagination: Option<Pagination>,
     /// Seconds for which an answer may be reused.
     pub ttl_seconds: Option<u32>,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cel::{Program, Type, Value, check::AttributePath};
 
 use crate::engine::{
-    definition::{Format, ReadAs},
+    definition::{Format, Pagination, ReadAs},
     diagnostic::FieldPath,
     evaluation::{Evaluation, Inputs},
     need::{Operator, Resource},
@@ -161,6 +161,7 @@ pub(crate) struct Call<E = Expression> {
     pub(crate) headers: Vec<(Arc<str>, Template<E>)>,
     pub(crate) body: Option<Template<E>>,
     pub(crate) format: Format,
+    pub(crate) pagination: Option<Pagination>,
     pub(crate) ttl_seconds: Option<u32>,
     pub(crate) select: Option<Selection>,
     /// Of what is taken.

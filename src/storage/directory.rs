@@ -40,7 +40,7 @@ pub use self::{
 };
 use crate::storage::{
     authorizer::Authorizer,
-    egress::{Gateway, Surroundings, secrets::ObjectSecrets},
+    egress::{Gateway, Surroundings, secrets::ObjectSecrets, stand_in::StandIn},
     manifest,
     objects::Objects,
     workspace::{ROOT, Workspace, Workspaces},
@@ -85,12 +85,20 @@ impl Directory {
     /// Loads several directories and files of the workspace `root` as one directory: what a later one says of an object is
     /// what counts.
     pub fn overlay(layers: &[PathBuf]) -> Result<(Directory, Report), DirectoryError> {
+        Directory::with(layers, None)
+    }
+
+    /// The same, with someone who answers instead of backends.
+    pub fn with(
+        layers: &[PathBuf],
+        stand_in: Option<Arc<dyn StandIn>>,
+    ) -> Result<(Directory, Report), DirectoryError> {
         let workspaces: Arc<Workspaces> = Arc::default();
         let secrets = Arc::new(ObjectSecrets(Arc::clone(&workspaces)));
         let mut directory = Directory {
             layers: layers.to_vec(),
             workspaces,
-            gateway: Gateway::new(Surroundings::system(secrets)),
+            gateway: Gateway::new(Surroundings { stand_in, ..Surroundings::system(secrets) }),
             policies: Policies::default(),
             contents: BTreeMap::new(),
             files: BTreeMap::new(),

@@ -12,6 +12,7 @@
 //! | `decode`, `body`, `pages` | bodies to values |
 //! | `channel` | one policy at work: it calls all of the following |
 //! | `throttle`, `breaker`, `retry`, `flight`, `cache` | protection of backends and of us |
+//! | `stand_in` | tests in the place of backends |
 //! | `auth`, `oauth2`, `secrets`, `sensitive` | credentials |
 //!
 //! INVARIANTS: nothing leaves without a policy that allows it; every address of a name is judged and only judged ones are
@@ -43,6 +44,7 @@ pub mod resolve;
 mod retry;
 pub mod secrets;
 pub mod sensitive;
+pub mod stand_in;
 pub mod target;
 mod throttle;
 mod tls;

@@ -125,6 +125,7 @@ impl World {
             secrets: Arc::clone(&keys) as Arc<dyn Secrets>,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             own: vec!["8.8.4.4".parse().unwrap()],
+            stand_in: None,
             cache_bytes: 1 << 20,
         });
         World { names, keys, clock, gateway }

@@ -5,7 +5,12 @@ use std::path::{Path, PathBuf};
 
 use cel::Value;
 
-use super::{GoldenError, Options, Verdict, diff, settings, suite::Suite};
+use super::{
+    GoldenError, Options, Verdict, diff,
+    fixtures::Used,
+    record, settings,
+    suite::{Suite, World},
+};
 use crate::{
     cli::local::{self, Ask, AskError, text},
     storage::{
@@ -16,10 +21,18 @@ use crate::{
 
 /// Runs a case.
 pub(super) async fn run(suite: &Suite, case: &Path, options: Options) -> Result<Verdict, GoldenError> {
-    let actual = match answer(suite, case).await? {
-        Ok(actual) => actual,
+    let (actual, used) = match answer(suite, case, options.record).await? {
+        Ok(answered) => answered,
         Err(problem) => return Ok(Verdict::Failed(problem)),
     };
+    suite.note(&used);
+    let mut problems = used.problems;
+    if options.record {
+        problems.extend(record::write(case, used.recorded)?);
+    }
+    if !problems.is_empty() {
+        return Ok(Verdict::Failed(problems.join("\n")));
+    }
     let path = case.join("expected.yaml");
     let expected =
         if path.exists() { Some(std::fs::read_to_string(&path).map_err(GoldenError::file(&path))?) } else { None };
@@ -37,13 +50,13 @@ pub(super) async fn run(suite: &Suite, case: &Path, options: Options) -> Result<
     })
 }
 
-/// The answer as text; or what is wrong with the case or what it stands on.
-async fn answer(suite: &Suite, case: &Path) -> Result<Result<String, String>, GoldenError> {
+/// The answer as text, and what became of the fixtures; or what is wrong with the case or what it stands on.
+async fn answer(suite: &Suite, case: &Path, records: bool) -> Result<Result<(String, Used), String>, GoldenError> {
     let settings = settings::case(&case.join("case.yaml"))?;
     let (input, content_type) = input(case)?;
     let body = std::fs::read(&input).map_err(GoldenError::file(&input))?;
-    let workspaces = match suite.workspaces(case)? {
-        Ok(workspaces) => workspaces,
+    let World { workspaces, fixtures } = match suite.world(case, records)? {
+        Ok(world) => world,
         Err(diagnostics) => return Ok(Err(diagnostics)),
     };
     let content_type = settings.content_type.as_deref().unwrap_or(content_type);
@@ -74,7 +87,8 @@ async fn answer(suite: &Suite, case: &Path) -> Result<Result<String, String>, Go
         Err(AskError::Status(status)) => encode::yaml(&*status),
         Err(other) => return Ok(Err(other.to_string())),
     };
-    Ok(rendered.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(|error| error.to_string()))
+    let text = rendered.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok(text.map(|text| (text, fixtures.take())).map_err(|error| error.to_string()))
 }
 
 /// `input.yaml` or `input.json`.

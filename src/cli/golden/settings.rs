@@ -1,22 +1,12 @@
-//! `case.yaml` and `suite.yaml`: strictly read, mistakes shown where they stand.
+//! `case.yaml` and `suite.yaml`.
 //!
 //! Absent: what is done with them (case, suite).
 use std::path::{Path, PathBuf};
 
-use cel::{
-    Value,
-    value::{Key, Map},
-};
-
-use super::GoldenError;
+use super::{GoldenError, fields::Fields};
 use crate::{
     api::{UserInfo, user::AUTHENTICATED},
-    engine::diagnostic::{Diagnostic, FieldPath, Place},
-    storage::{
-        manifest::{self, Color, Document},
-        strategy::FieldValidation,
-        workspace::ROOT,
-    },
+    storage::{strategy::FieldValidation, workspace::ROOT},
 };
 
 /// The time of all golden tests whose case names none.
@@ -108,88 +98,4 @@ pub(super) fn suite(path: &Path) -> Result<SuiteFile, GoldenError> {
         schemas: paths("schema")?,
         workspace: paths("workspace")?,
     })
-}
-
-/// The fields of a file, read one by one.
-struct Fields {
-    document: Document,
-    map: Map,
-}
-
-impl Fields {
-    fn read(path: &Path) -> Result<Option<Fields>, GoldenError> {
-        if !path.exists() {
-            return Ok(None);
-        }
-        let text = std::fs::read_to_string(path).map_err(GoldenError::file(path))?;
-        let manifest = manifest::parse(&path.display().to_string(), text);
-        if let Some(error) = manifest.errors.first() {
-            return Err(GoldenError::Broken(manifest::render_error(error, &manifest, Color::Never)));
-        }
-        match manifest.documents.as_slice() {
-            [] => Ok(None),
-            [document] => match &document.value {
-                Value::Map(map) => Ok(Some(Fields { document: document.clone(), map: map.clone() })),
-                Value::Null => Ok(None),
-                _ => Err(GoldenError::Broken(format!("{}: expected fields", path.display()))),
-            },
-            _ => Err(GoldenError::Broken(format!("{}: expected one document", path.display()))),
-        }
-    }
-
-    fn only(&self, known: &[&str]) -> Result<(), GoldenError> {
-        for (key, _) in self.map.iter() {
-            let Key::String(name) = key else { continue };
-            if !known.contains(&&**name) {
-                let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
-                let near = near.filter(|near| strsim::damerau_levenshtein(near, name) <= 3);
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there are {}", known.join(", ")),
-                };
-                let path = FieldPath::root().field(name);
-                let diagnostic = Diagnostic::error(path, format!("unknown field `{name}`")).at(Place::Key).help(help);
-                return Err(self.broken(diagnostic));
-            }
-        }
-        Ok(())
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.map.get(name).is_some()
-    }
-
-    fn text(&self, name: &str) -> Result<Option<String>, GoldenError> {
-        match self.map.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.to_string())),
-            Some(_) => Err(self.wrong(name, "expected a string")),
-        }
-    }
-
-    /// A string or a list of strings.
-    fn texts(&self, name: &str) -> Result<Vec<String>, GoldenError> {
-        let Some(Value::List(items)) = self.map.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
-        let text = |item: &Value| match item {
-            Value::String(text) => Ok(text.to_string()),
-            _ => Err(self.wrong(name, "expected strings")),
-        };
-        items.as_slice().iter().map(text).collect()
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, GoldenError> {
-        match self.map.get(name) {
-            None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(self.wrong(name, "expected true or false")),
-        }
-    }
-
-    fn wrong(&self, name: &str, message: &str) -> GoldenError {
-        self.broken(Diagnostic::error(FieldPath::root().field(name), message))
-    }
-
-    fn broken(&self, diagnostic: Diagnostic) -> GoldenError {
-        GoldenError::Broken(manifest::render(&[diagnostic], &self.document, Color::Never))
-    }
 }

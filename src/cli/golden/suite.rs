@@ -2,22 +2,37 @@
 //!
 //! Absent: one case (case), the files' form (settings).
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{GoldenError, directories, file_name, settings};
+use super::{
+    GoldenError, directories, file_name,
+    fixtures::{self, Fixtures, Used},
+    settings,
+};
 use crate::{
     cli::local::text,
     storage::{
         directory::Directory,
+        egress::stand_in::StandIn,
         manifest::{self, Color},
         workspace::Workspaces,
     },
 };
 
 /// Workspaces, or the diagnostics of what they stand on.
-pub(super) type Loaded = Result<Arc<Workspaces>, String>;
+pub(super) type Loaded = Result<World, String>;
+
+/// What a case stands on.
+#[derive(Clone, Debug)]
+pub(super) struct World {
+    /// Schemas and objects.
+    pub(super) workspaces: Arc<Workspaces>,
+    /// What answers calls.
+    pub(super) fixtures: Arc<Fixtures>,
+}
 
 /// A suite of cases.
 #[derive(Debug)]
@@ -29,6 +44,8 @@ pub(super) struct Suite {
     kinds: Vec<(String, String)>,
     /// What the cases without a workspace of their own stand on; loaded once, never changed.
     shared: Mutex<Option<Loaded>>,
+    /// Which of its fixtures answered some case.
+    used: Mutex<BTreeSet<usize>>,
 }
 
 /// Whether a directory is a suite.
@@ -55,7 +72,7 @@ impl Suite {
         for schema in &schemas {
             kinds.extend(kinds_of(schema)?);
         }
-        Ok(Suite { path: path.into(), layers, kinds, shared: Mutex::default() })
+        Ok(Suite { path: path.into(), layers, kinds, shared: Mutex::default(), used: Mutex::default() })
     }
 
     /// The name of its directory.
@@ -69,22 +86,32 @@ impl Suite {
         Ok(directories(&self.path)?.into_iter().filter(has_input).collect())
     }
 
-    /// What a case stands on.
-    pub(super) fn workspaces(&self, case: &Path) -> Result<Loaded, GoldenError> {
+    /// What a case stands on. Those that call have caches and counts of calls of their own.
+    pub(super) fn world(&self, case: &Path, records: bool) -> Result<Loaded, GoldenError> {
         let own = case.join("workspace");
-        if own.is_dir() {
-            let layers: Vec<PathBuf> = self.layers.iter().cloned().chain([own]).collect();
-            return load(&layers);
+        if own.is_dir() || fixtures::are_in(case) || fixtures::are_in(&self.path) || records {
+            let layers: Vec<PathBuf> = self.layers.iter().cloned().chain(own.is_dir().then_some(own)).collect();
+            return load(&layers, Fixtures::read(&self.path, case, records)?);
         }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         match &*shared {
             Some(loaded) => Ok(loaded.clone()),
             None => {
-                let loaded = load(&self.layers)?;
+                let loaded = load(&self.layers, Fixtures::default())?;
                 *shared = Some(loaded.clone());
                 Ok(loaded)
             }
         }
+    }
+
+    /// Notes what became of the fixtures of a case.
+    pub(super) fn note(&self, used: &Used) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).extend(&used.shared);
+    }
+
+    /// The fixtures that no case used.
+    pub(super) fn unused(&self) -> Result<Vec<String>, GoldenError> {
+        fixtures::unused(&self.path, &self.used.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Where a body of this kind is sent: there, if the suite is not about one kind, else to that.
@@ -97,13 +124,14 @@ impl Suite {
     }
 }
 
-fn load(layers: &[PathBuf]) -> Result<Loaded, GoldenError> {
+fn load(layers: &[PathBuf], fixtures: Fixtures) -> Result<Loaded, GoldenError> {
+    let fixtures = Arc::new(fixtures);
     let (directory, report) =
-        Directory::overlay(layers).map_err(|error| GoldenError::Broken(crate::cli::chain(&error)))?;
+        Directory::with(layers, Some(Arc::clone(&fixtures) as Arc<dyn StandIn>)).map_err(|error| GoldenError::Broken(crate::cli::chain(&error)))?;
     if report.has_errors() {
         return Ok(Err(report.render(Color::Never)));
     }
-    Ok(Ok(Arc::clone(directory.workspaces())))
+    Ok(Ok(World { workspaces: Arc::clone(directory.workspaces()), fixtures }))
 }
 
 /// `apiVersion` and `kind` of the served versions of the EphemeralSchemas in a file.

@@ -250,6 +250,7 @@ impl<'a> Typist<'a> {
             method: call.method,
             origin: call.origin,
             format: call.format,
+            pagination: call.pagination,
             ttl_seconds: call.ttl_seconds,
             select: call.select,
             schema: call.schema,

@@ -69,6 +69,7 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
         headers,
         body,
         format: call.format,
+        pagination: call.pagination.clone(),
         ttl_seconds: call.ttl_seconds,
     })))
 }

@@ -306,6 +306,7 @@ fn http(url: &str) -> Http {
         select: None,
         schema: None,
         optional: false,
+        pagination: None,
         ttl_seconds: None,
     }
 }

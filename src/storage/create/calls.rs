@@ -8,12 +8,15 @@ use tokio::time::Instant;
 use super::Target;
 use crate::{
     engine::{
-        definition,
+        definition::{self, NextPage},
         need::{self, SourceFailure, Supply},
     },
     storage::{
         directory::policies::method,
-        egress::{Asker, Call, EgressError, Fault, Format},
+        egress::{
+            Asker, Call, EgressError, Fault, Format,
+            pages::{Count, FieldPath, Next, Pagination},
+        },
     },
 };
 
@@ -32,7 +35,7 @@ pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Ins
             definition::Format::JsonLines => Format::JsonLines,
             definition::Format::Text => Format::Text,
         },
-        pagination: None,
+        pagination: call.pagination.as_ref().map(pagination),
         ttl: call.ttl_seconds.map(|seconds| Duration::from_secs(u64::from(seconds))),
         // Whether an absent value is fine is for the evaluation to say.
         optional: true,
@@ -43,6 +46,28 @@ pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Ins
             (reply.value.map_or(Supply::Missing, Supply::Body), valid_until)
         }
         Err(error) => (Supply::Failed(failure(&error)), Instant::now()),
+    }
+}
+
+/// Paths were read when the schema was, so that none is wrong here.
+fn pagination(pagination: &definition::Pagination) -> Pagination {
+    let path = |text: &Arc<str>| FieldPath::parse(text).unwrap_or_default();
+    Pagination {
+        next: match &pagination.next {
+            NextPage::Link => Next::Link,
+            NextPage::Url(at) => Next::Url { path: path(at) },
+            NextPage::Cursor { path: at, parameter } => {
+                Next::Cursor { path: path(at), parameter: Arc::clone(parameter) }
+            }
+            NextPage::Offset { parameter, pages, first, page_size } => Next::Offset {
+                parameter: Arc::clone(parameter),
+                count: if *pages { Count::Pages } else { Count::Items },
+                first: u64::from(*first),
+                page_size: *page_size,
+            },
+        },
+        items: path(&pagination.items),
+        max_pages: pagination.max_pages,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{
         policy::PolicyError,
         resolve::{Resolve, SystemResolver},
         secrets::Secrets,
+        stand_in::StandIn,
     },
 };
 
@@ -55,6 +56,8 @@ pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
     /// Addresses of this server besides those of its interfaces: load balancers before it.
     pub own: Vec<IpAddr>,
+    /// Answers instead of backends, in tests.
+    pub stand_in: Option<Arc<dyn StandIn>>,
     /// Bytes that cached answers may take together.
     pub cache_bytes: u64,
 }
@@ -68,6 +71,7 @@ impl Surroundings {
             secrets,
             clock: Arc::new(SystemClock),
             own: vec![],
+            stand_in: None,
             cache_bytes: 64 * 1024 * 1024,
         }
     }

@@ -64,6 +64,10 @@ impl Parser<'_> {
             let message = format!("`{}` has no body", http.method);
             self.report(Diagnostic::error(path.field("body"), message).at(Place::Key).help("set `method: POST`"));
         }
+        if http.pagination.is_some() && (http.format == Format::Text || &*http.method == "HEAD") {
+            let message = "only JSON has pages";
+            self.report(Diagnostic::error(path.field("pagination"), message).at(Place::Key).help("leave it out"));
+        }
         let select = self.select(http, path);
         let schema = self.selected_schema(http, path);
         let (origin, segments) = url?;
@@ -88,6 +92,7 @@ impl Parser<'_> {
             headers,
             body,
             format: http.format,
+            pagination: http.pagination.clone(),
             ttl_seconds: http.ttl_seconds,
             select: select?,
             schema: schema?,

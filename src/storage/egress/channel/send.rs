@@ -20,6 +20,7 @@ use crate::storage::egress::{
     exchange::{Answer, exchange},
     oauth2, retry,
     sensitive::Sensitive,
+    stand_in,
     target::Target,
     throttle::Throttled,
 };
@@ -51,6 +52,7 @@ impl Channel {
             let left = deadline.saturating_duration_since(Instant::now());
             let limit = self.rules.limits.attempts;
             match retry::delay(prepared.method, sent, limit, &error, after, left, random) {
+                Some(_) if self.replays() => {}
                 Some(delay) => tokio::time::sleep(delay).await,
                 None => return (Err(error), sent),
             }
@@ -99,6 +101,12 @@ impl Channel {
         validators: &[(HeaderName, HeaderValue)],
         authorization: Option<HeaderValue>,
     ) -> Result<Answer, EgressError> {
+        let stand_in = self.shared.surroundings.stand_in.as_ref().map(|stand_in| (stand_in, asked(prepared)));
+        let limit = self.rules.limits.response_bytes;
+        if let Some(answer) = stand_in.as_ref().and_then(|(stand_in, asked)| stand_in.answer(asked)) {
+            return answer.and_then(|response| stand_in::taken(response, limit));
+        }
+        let credentials = authorization.clone();
         let mut request = plain(prepared).map(|()| Full::new(prepared.body.clone()));
         let fields = request.headers_mut();
         fields.extend(validators.iter().cloned());
@@ -107,7 +115,12 @@ impl Channel {
             fields.insert(credentials.field().clone(), value);
         }
         let started = Instant::now();
-        let answer = exchange(&self.client, &self.policy, request, self.rules.limits.response_bytes).await;
+        let answer = exchange(&self.client, &self.policy, request, limit).await;
+        if let Some((stand_in, asked)) = stand_in {
+            let shown = answer.as_ref().map_err(Clone::clone).and_then(|answer| stand_in::shown(answer, limit));
+            let echoed = shown.as_ref().is_ok_and(|r| credentials.is_some_and(|sent| stand_in::holds(r, &sent)));
+            stand_in.saw(&asked, &shown, echoed);
+        }
         let (host, took) = (prepared.target.host(), started.elapsed());
         match &answer {
             Ok(answer) => {
@@ -116,6 +129,11 @@ impl Channel {
             Err(error) => tracing::debug!(policy = %self.policy, %host, %error, ?took, "failed"),
         }
         answer
+    }
+
+    /// Whether no backend is ever asked.
+    fn replays(&self) -> bool {
+        self.shared.surroundings.stand_in.as_ref().is_some_and(|stand_in| stand_in.replays())
     }
 
     /// The value of the credentials' header field, and the token in it where there is one.
@@ -127,6 +145,7 @@ impl Channel {
         let fault = |fault| EgressError::Credentials { policy: Arc::clone(&self.policy), fault };
         let material = credentials.material().await.map_err(fault)?;
         match &credentials.scheme {
+            Scheme::OAuth2 { .. } if self.replays() => Ok((None, None)),
             Scheme::OAuth2 { token_url, client_id, scopes } => {
                 let fetch = || self.token(token_url, client_id, scopes, &material);
                 let token = self.tokens.get(material.identity, refused, fetch).await.map_err(fault)?;
@@ -202,6 +221,11 @@ impl Drop for Permit<'_> {
     fn drop(&mut self) {
         self.note(Ending::Unknown);
     }
+}
+
+/// The request as a stand-in sees it: without credentials.
+fn asked(prepared: &Prepared) -> Request<Bytes> {
+    plain(prepared).map(|()| prepared.body.clone())
 }
 
 /// What a status means.
