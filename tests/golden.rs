@@ -18,14 +18,15 @@ fn golden_suites() {
     let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
     let report = run(&[directory], Options { update, ..Options::default() }).unwrap();
     assert_eq!(report.failed, 0, "\n{}", report.text);
-    for (request, input) in [
-        ("usagereport", "usagereport/one-day"),
-        ("brokerhealth", "brokerhealth/healthy"),
-    ] {
+    for (request, input) in [("usagereport", "usagereport/one-day"), ("brokerhealth", "brokerhealth/healthy")] {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
         let request = read(root.join(format!("examples/requests/{request}.yaml")));
-        assert_eq!(request, read(root.join(format!("tests/golden/{input}/input.yaml"))), "the example is what is tested");
+        assert_eq!(
+            request,
+            read(root.join(format!("tests/golden/{input}/input.yaml"))),
+            "the example is what is tested"
+        );
     }
     assert!(report.passed >= 70, "only {} cases", report.passed);
 }

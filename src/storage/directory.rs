@@ -89,10 +89,7 @@ impl Directory {
     }
 
     /// The same, with someone who answers instead of backends.
-    pub fn with(
-        layers: &[PathBuf],
-        stand_in: Option<Arc<dyn StandIn>>,
-    ) -> Result<(Directory, Report), DirectoryError> {
+    pub fn with(layers: &[PathBuf], stand_in: Option<Arc<dyn StandIn>>) -> Result<(Directory, Report), DirectoryError> {
         let workspaces: Arc<Workspaces> = Arc::default();
         let secrets = Arc::new(ObjectSecrets(Arc::clone(&workspaces)));
         let mut directory = Directory {

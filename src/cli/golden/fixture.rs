@@ -9,11 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use percent_encoding::percent_decode_str;
 
 use super::{GoldenError, fields::Fields};
-use crate::storage::egress::{
-    EgressError,
-    error::TlsFault,
-    target::Target,
-};
+use crate::storage::egress::{EgressError, error::TlsFault, target::Target};
 
 /// A request and what becomes of it.
 #[derive(Clone, Debug)]
@@ -63,7 +59,8 @@ impl Fixture {
     /// Whether it is for a request.
     pub(super) fn fits(&self, request: &Request<Bytes>) -> bool {
         let Wanted { method, url, headers, body } = &self.wanted;
-        let has = |(name, value): &(HeaderName, HeaderValue)| request.headers().get_all(name).iter().any(|v| v == value);
+        let has =
+            |(name, value): &(HeaderName, HeaderValue)| request.headers().get_all(name).iter().any(|v| v == value);
         method == request.method()
             && Some(url) == Url::parse(&request.uri().to_string()).as_ref()
             && headers.iter().all(has)
@@ -100,7 +97,8 @@ fn wanted(fields: &Fields) -> Result<Wanted, GoldenError> {
     let method = fields.text("method")?.unwrap_or_else(|| "GET".into());
     let method = method.parse().map_err(|_| fields.wrong("method", "not a method"))?;
     let text = fields.text("url")?.ok_or_else(|| fields.wrong_here("`url` is missing"))?;
-    let mut url = Url::parse(&text).ok_or_else(|| fields.wrong("url", "not a URL; parameters are best put in `query`"))?;
+    let mut url =
+        Url::parse(&text).ok_or_else(|| fields.wrong("url", "not a URL; parameters are best put in `query`"))?;
     if let Some(query) = fields.fields("query")? {
         for name in query.names() {
             url.query.extend(query.printed(&name)?.into_iter().map(|value| (name.to_string(), value)));
@@ -205,7 +203,8 @@ pub(super) fn response_value(answer: &Result<Response<Bytes>, EgressError>) -> O
         Ok(response) => response,
         Err(error) => {
             // Each failure by its kind: of a certificate it is told that it is bad only.
-            let same = |(_, known): &&(&str, EgressError)| std::mem::discriminant(known) == std::mem::discriminant(error);
+            let same =
+                |(_, known): &&(&str, EgressError)| std::mem::discriminant(known) == std::mem::discriminant(error);
             let (name, _) = FAILURES.iter().find(same)?;
             return Some(object([("failure".to_owned(), Value::from(*name))]));
         }

@@ -126,8 +126,8 @@ impl Suite {
 
 fn load(layers: &[PathBuf], fixtures: Fixtures) -> Result<Loaded, GoldenError> {
     let fixtures = Arc::new(fixtures);
-    let (directory, report) =
-        Directory::with(layers, Some(Arc::clone(&fixtures) as Arc<dyn StandIn>)).map_err(|error| GoldenError::Broken(crate::cli::chain(&error)))?;
+    let (directory, report) = Directory::with(layers, Some(Arc::clone(&fixtures) as Arc<dyn StandIn>))
+        .map_err(|error| GoldenError::Broken(crate::cli::chain(&error)))?;
     if report.has_errors() {
         return Ok(Err(report.render(Color::Never)));
     }

@@ -55,7 +55,8 @@ fn pages(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Paginat
     let ways = ["link", "url", "cursor", "offset"].map(|way| field.get(way).map(|at| (way, at)));
     let ways: Vec<_> = ways.into_iter().flatten().collect();
     let [(way, at)] = ways.as_slice() else {
-        let message = format!("exactly one of `link`, `url`, `cursor` and `offset` must be set, and {} are", ways.len());
+        let message =
+            format!("exactly one of `link`, `url`, `cursor` and `offset` must be set, and {} are", ways.len());
         diagnostics.push(Diagnostic::error(field.path.clone(), message).at(Place::Key));
         return None;
     };
