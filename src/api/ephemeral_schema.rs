@@ -480,7 +480,7 @@ pub struct VersionStatus {
     /// What may be wrong although the version can be served.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<ExpressionWarning>,
-    /// The worst cost of one create, in units of CEL cost.
+    /// What one create is estimated to cost at most, in units of CEL cost; for objects of the workspace usual sizes are assumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<i64>,
     /// The OpenAPI schema of `status` that was inferred from the projection.

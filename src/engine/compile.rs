@@ -11,6 +11,7 @@ mod names;
 mod order;
 mod parsed;
 mod publish;
+mod sizes;
 mod typing;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -18,6 +19,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use cel::{Issues, source::Span};
 
 use crate::engine::{
+    budget,
     compile::{
         parsed::Parser,
         typing::{Typed, Typist},
@@ -25,7 +27,7 @@ use crate::engine::{
     definition::{Definition, SchemaForm},
     diagnostic::{Diagnostic, FieldPath, Place, Severity},
     kinds::{Kinds, Policies},
-    language,
+    language, limits,
     plan::Plan,
     schema::{
         Structural, metadata,
@@ -75,7 +77,14 @@ fn plan(
     }
     let validations = parsed.validations.into_iter().filter_map(|v| typist.validation(v, &early)).collect();
     let status = parsed.status.and_then(|status| typist.status(status));
-    let Typed { inputs, answer_inputs, asks_authorizer, slots, registry } = typist.finish();
+    let Typed { inputs, answer_inputs, asks_authorizer, slots, registry, estimated_cost } = typist.finish();
+    // Where one expression exceeds its own budget, that has been said.
+    let said = diagnostics.iter().any(|d| d.severity == Severity::Warning && d.message.starts_with("estimated cost"));
+    if let (Some(excess), false) = (budget::excess(estimated_cost, limits::COST_PER_REQUEST), said) {
+        let path = FieldPath::root().field("projection");
+        let message = format!("all expressions of a create together: {excess}");
+        diagnostics.push(Diagnostic::warning(path, message).at(Place::Key).help(budget::REMEDY));
+    }
 
     let (schema, rules) = (schema?, rules?);
     Some(Plan {
@@ -89,6 +98,7 @@ fn plan(
         inputs,
         answer_inputs,
         asks_authorizer,
+        estimated_cost,
     })
 }
 

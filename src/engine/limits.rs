@@ -3,6 +3,12 @@
 /// Run-time cost of all expressions of one request: Kubernetes' `RuntimeCELCostBudget` for one custom resource.
 pub const COST_PER_REQUEST: u64 = 10_000_000;
 
+/// Elements that estimates take a list of workspace objects to have. Nothing declares a maximum, and without one every
+/// expression over such a list would be said to cost too much. As many as may be made distinct and sorted within one
+/// expression's budget, with room for the rest of it: both are priced at twice the square, 4.1 * 400 * 400 = 656,000. With more,
+/// whatever sorts objects would be warned about; the run-time budget stops what a larger list makes too dear.
+pub const ESTIMATED_OBJECTS: u64 = 400;
+
 /// Bytes of an evaluated message expression: Kubernetes' `MaxEvaluatedMessageExpressionSizeBytes` (5 KiB).
 pub const MAX_MESSAGE_BYTES: usize = 5 * 1024;
 

@@ -40,6 +40,7 @@ pub struct Plan {
     pub(crate) inputs: Vec<AttributePath>,
     pub(crate) answer_inputs: Vec<AttributePath>,
     pub(crate) asks_authorizer: bool,
+    pub(crate) estimated_cost: u64,
 }
 
 impl Plan {
@@ -72,6 +73,12 @@ impl Plan {
     /// Whether an expression asks `authorizer`: then the answer depends on who asks, and on what they may do.
     pub fn asks_authorizer(&self) -> bool {
         self.asks_authorizer
+    }
+
+    /// What one create is estimated to cost at most, in units of CEL cost: the sum over all expressions, as often as each is
+    /// evaluated. Objects of the workspace are taken to have usual sizes where nothing bounds them.
+    pub fn estimated_cost(&self) -> u64 {
+        self.estimated_cost
     }
 
     /// The kinds that it reads, and with whose rights.

@@ -15,6 +15,7 @@
 //! | `json` | JSON of defaults and messages |
 //! | `rules` | `x-kubernetes-validations` |
 //! | `types`, `escape` | the CEL types of schemas |
+//! | `sizes` | how large values can get, for estimates of cost |
 //! | `to_cel` | objects as expressions see them |
 //! | `trail` | where a walk stands |
 //!
@@ -33,6 +34,7 @@ pub mod pattern;
 pub mod publish;
 pub mod rules;
 pub mod simple;
+pub mod sizes;
 pub mod structural;
 pub mod to_cel;
 mod trail;

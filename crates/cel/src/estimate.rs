@@ -1,8 +1,8 @@
 //! What an expression can cost, before it is evaluated: Kubernetes' static estimate (COST, part B).
 //!
 //! Kubernetes refuses rules of CustomResourceDefinitions by it. It knows how large values can get from a schema ([`Sizes`]); where
-//! a schema bounds nothing, neither does the estimate. It is upstream's in all but one thing: upstream's paths share memory, so
-//! that a sibling's limits can take the place of a field's; here each field has its own.
+//! a schema bounds nothing, neither does the estimate. It is upstream's but for two things: upstream's paths share memory, so
+//! that a sibling's limits can take the place of a field's; and it takes the pairs of a sorted list's elements for its size.
 //!
 //! | file | owns |
 //! |---|---|
@@ -22,7 +22,7 @@ mod walk;
 pub use bounds::Bounds;
 pub(crate) use bounds::parts;
 pub use rule::{Guess, Operand, Rule};
-pub use sizes::{Declared, NoSizes, Sizes};
+pub use sizes::{Declaration, Declared, Limits, NoSizes, Sizes};
 
 use crate::{Checked, Env};
 

@@ -6,22 +6,27 @@ use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 use cel::{
     Checked, Env, Type,
     check::AttributePath,
+    estimate::{Estimate, Limits},
     library,
+    limits::COST_PER_EXPRESSION,
     types::{Field, TypeProvider},
 };
 
 use crate::engine::{
+    budget,
     compile::{
         diagnose, field_path,
         names::{self, Early},
         parsed::{Parsed, ParsedNode, ParsedValidation},
+        sizes::{Known, Lookup, Size},
     },
     definition::Format,
     diagnostic::{Diagnostic, FieldPath, Place},
     language,
+    limits::{ESTIMATED_OBJECTS, MAX_FOR_EACH_ITEMS},
     plan::{Call, Expression, Namespace, Node, Objects, Read, Source, Template, Validation, Work, all},
     schema::{
-        Structural,
+        Structural, sizes,
         types::{Dialect, Registry},
     },
 };
@@ -52,6 +57,10 @@ pub(crate) struct Typist<'a> {
     /// Of early validations.
     early_inputs: BTreeSet<AttributePath>,
     asks_authorizer: bool,
+    known: Known,
+    /// How often the expressions at hand are evaluated, at most.
+    times: u64,
+    estimated_cost: u64,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -64,6 +73,8 @@ pub(crate) struct Typed {
     pub(crate) asks_authorizer: bool,
     pub(crate) slots: usize,
     pub(crate) registry: Arc<Registry>,
+    /// Of all expressions together.
+    pub(crate) estimated_cost: u64,
 }
 
 /// The type of `variables` itself: it has no value, only its fields have (each a variable of its own); asked for fields when
@@ -99,7 +110,11 @@ impl<'a> Typist<'a> {
     ) -> Typist<'a> {
         let mut registry = Registry::builder(Dialect::Workspace);
         let object = schema.map_or(Type::Error, |schema| registry.add("object", schema));
-        let request = registry.add("request", &Arc::new(language::request()));
+        let request_schema = Arc::new(language::request());
+        let request = registry.add("request", &request_schema);
+        let mut known = Known::default();
+        known.learn("object", schema.map(|schema| Size::Object(schema.clone())), Limits::Possible);
+        known.learn("request", Some(Size::Schema(request_schema)), Limits::Usual);
         let registry = registry.build();
         let names = nodes.iter().filter_map(|node| node.name.strip_prefix("variables.")).map(Arc::from).collect();
         let variables = Arc::new(Variables { registry: registry.clone(), names });
@@ -123,6 +138,9 @@ impl<'a> Typist<'a> {
             inputs: BTreeSet::new(),
             early_inputs: BTreeSet::new(),
             asks_authorizer: false,
+            known,
+            times: 1,
+            estimated_cost: 0,
             diagnostics,
         }
     }
@@ -135,6 +153,7 @@ impl<'a> Typist<'a> {
             asks_authorizer: self.asks_authorizer,
             slots: self.env.variables().len(),
             registry: self.registry,
+            estimated_cost: self.estimated_cost,
         }
     }
 
@@ -143,12 +162,19 @@ impl<'a> Typist<'a> {
         let slot = self.env.slot(&node.name)?;
         let (work, ty) = match node.work? {
             Work::Variable(parsed) => {
-                let expression = self.expression(&self.env.clone(), parsed, Want::Anything)?;
+                let (expression, estimate) = self.estimated(&self.env.clone(), parsed, Want::Anything)?;
                 let ty = expression.ty.clone();
+                self.known.learn(&node.name, Size::of_result(&ty, &estimate), Limits::Possible);
                 (Work::Variable(expression), ty)
             }
             Work::Source(source) => {
-                let ty = self.source_type(&node.name, &source, node.kind.as_deref().map(|kind| &kind.schema));
+                let schema = node.kind.as_deref().map(|kind| &kind.schema);
+                let ty = self.source_type(&node.name, &source, schema);
+                let limits = match &source.read {
+                    Read::Objects(_) => Limits::Usual,
+                    Read::Call(_) => Limits::Possible,
+                };
+                self.known.learn(&node.name, source_size(&source, schema), limits);
                 // The type is known even where an expression of the source is wrong.
                 self.declare(&node.name, ty.clone());
                 (Work::Source(Box::new(self.source(*source)?)), ty)
@@ -169,6 +195,7 @@ impl<'a> Typist<'a> {
         let read = match &source.read {
             Read::Objects(objects) => {
                 let name = format!("{}.{}", objects.resource.api_version, objects.resource.kind);
+                self.known.learn_stored(&name);
                 schema.map_or(Type::Dyn, |schema| self.register(&name, schema))
             }
             Read::Call(call) => match &call.schema {
@@ -196,21 +223,29 @@ impl<'a> Typist<'a> {
         let env = self.env.clone();
         let include_when = all(source.include_when, |e| self.expression(&env, e, Want::Bool));
         let mut inner = env.extend();
+        let (mut items, mut known) = (1u64, self.known.clone());
         let for_each = all(source.for_each, |(name, e)| {
-            let expression = self.expression(&env, e, Want::List);
-            let element = match expression.as_ref().map(|e| &e.ty) {
+            let expression = self.estimated(&env, e, Want::List);
+            let element = match expression.as_ref().map(|(e, _)| &e.ty) {
                 Some(Type::List(element)) => Type::clone(element),
                 Some(_) => Type::Dyn,
                 None => Type::Error,
             };
             inner = inner.clone().variable(&name, element);
-            Some((name, expression?))
+            let (expression, estimate) = expression?;
+            items = items.saturating_mul(estimate.size.map_or(u64::MAX, |size| size.max));
+            known.learn(&name, Size::of_element(&estimate), Limits::Possible);
+            Some((name, expression))
         });
         let inner = inner.build();
+        // Names of dimensions are seen within the source only.
+        let outer = std::mem::replace(&mut self.known, known);
+        self.times = items.min(MAX_FOR_EACH_ITEMS as u64);
         let read = match source.read {
             Read::Objects(objects) => self.objects(&inner, objects).map(Read::Objects),
             Read::Call(call) => self.call(&inner, *call).map(|call| Read::Call(Box::new(call))),
         };
+        (self.known, self.times) = (outer, 1);
         Some(Source { include_when: include_when?, for_each: for_each?, optional: source.optional, read: read? })
     }
 
@@ -300,6 +335,10 @@ impl<'a> Typist<'a> {
     }
 
     fn expression(&mut self, env: &Env, parsed: Parsed, want: Want) -> Option<Expression> {
+        self.estimated(env, parsed, want).map(|(expression, _)| expression)
+    }
+
+    fn estimated(&mut self, env: &Env, parsed: Parsed, want: Want) -> Option<(Expression, Estimate)> {
         let Parsed { ast, text, path, start } = parsed;
         let checked = match env.check(ast?) {
             Ok(checked) => checked,
@@ -329,8 +368,20 @@ impl<'a> Typist<'a> {
                 _ => {}
             }
         }
+        let estimate = self.estimate(env, &checked, &path, whole());
         let ty = checked.result_type().clone();
-        fine.then_some(Expression { program, text, path, ty })
+        fine.then_some((Expression { program, text, path, ty }, estimate))
+    }
+
+    /// What an expression can cost; a warning if that is more than it may.
+    fn estimate(&mut self, env: &Env, checked: &Checked, path: &FieldPath, place: Place) -> Estimate {
+        let estimate = checked.estimate(env, &Lookup { known: &self.known, registry: &self.registry });
+        let cost = estimate.cost.max;
+        self.estimated_cost = self.estimated_cost.saturating_add(cost.saturating_mul(self.times));
+        if let Some(excess) = budget::excess(cost, COST_PER_EXPRESSION) {
+            self.diagnostics.push(Diagnostic::warning(path.clone(), excess).at(place).help(budget::REMEDY));
+        }
+        estimate
     }
 
     /// `variables` is not a value: only its fields have one.
@@ -345,6 +396,17 @@ impl<'a> Typist<'a> {
         }
         !whole
     }
+}
+
+/// How large a source's value can get.
+fn source_size(source: &Source<Parsed>, kind: Option<&Arc<Structural>>) -> Option<Size> {
+    let schema = match &source.read {
+        Read::Objects(_) => kind,
+        Read::Call(call) => call.schema.as_ref(),
+    };
+    let one = schema.filter(|schema| sizes::is_declared(schema)).map(|schema| Size::Schema(schema.clone()));
+    let read = if source.is_list() { Some(Size::list(ESTIMATED_OBJECTS, one)) } else { one };
+    if source.for_each.is_empty() { read } else { Some(Size::list(MAX_FOR_EACH_ITEMS as u64, read)) }
 }
 
 /// What is wrong with a type at a place, and the remedy.

@@ -159,10 +159,14 @@ fn versions(item: &Item, schema: &Schema) -> Vec<Value> {
         let inferred = plan
             .and_then(|version| version.plan.published().field("status").cloned())
             .and_then(|status| serde_json::from_value::<Value>(openapi(&status)).ok());
-        let mut map = MapBuilder::with_capacity(3);
+        let mut map = MapBuilder::with_capacity(4);
         map.insert("name", name);
         if !warnings.is_empty() {
             map.insert("warnings", Value::List(warnings.into()));
+        }
+        if let Some(version) = plan {
+            let cost = i64::try_from(version.plan.estimated_cost()).unwrap_or(i64::MAX);
+            map.insert("estimatedCost", Value::Int(cost));
         }
         if let Some(inferred) = inferred {
             map.insert("statusSchema", inferred);

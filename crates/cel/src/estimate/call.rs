@@ -98,9 +98,11 @@ impl<'a> Walk<'a> {
         Operand { ty, size: self.size(id), element, literal }
     }
 
-    /// The size of what is in a list that has a place.
+    /// The size of what is in a list: where it has a place, by its schema; else, if more than Kubernetes knows is wanted, of what
+    /// it was made of.
     fn element_size(&mut self, id: NodeId) -> Bounds {
         let size = match self.place(id) {
+            Place::Nameless if self.sizes.is_precise() => self.entries(id).map(|entries| entries.values),
             Place::Nameless => None,
             _ => self.size_at(self.step(id, Step::Element)),
         };

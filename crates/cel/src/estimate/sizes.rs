@@ -5,25 +5,49 @@
 /// Knows what an expression's variables are declared to hold.
 pub trait Sizes {
     /// The declaration of a variable, by its full name (`object`, `variables.bytes`); also asked about type names.
-    fn variable(&self, name: &str) -> Option<&dyn Declared>;
+    fn variable(&self, name: &str) -> Option<Declaration<'_>>;
 
-    /// The declaration of an object type, for objects that are not found by their path (an element of `x.filter(...)`).
-    /// Kubernetes has none, so without this it does not know how large a field of such an object can get.
-    fn object(&self, name: &str) -> Option<&dyn Declared> {
+    /// The declaration of an object type, for objects that are not found by their path: an element of `x.filter(...)`, what
+    /// `x.?field` gives. Kubernetes has none, and does not know how large their fields can get.
+    fn object(&self, name: &str) -> Option<Declaration<'_>> {
         let _ = name;
         None
     }
 
+    /// Whether to know more than Kubernetes does, where it takes anything for possible: that numbers are short as text, and how
+    /// large the elements of `x.map(...)` are. For who is not bound by its verdicts.
+    fn is_precise(&self) -> bool {
+        false
+    }
+
     /// What is taken for the declaration of something without a name and its parts: Kubernetes takes the root of the schema.
-    fn nameless(&self) -> Option<&dyn Declared> {
+    fn nameless(&self) -> Option<Declaration<'_>> {
         None
     }
+}
+
+/// Where a value is declared, and what is taken for limits that its schema does not set.
+#[derive(Clone, Copy)]
+pub struct Declaration<'a> {
+    /// Its schema.
+    pub schema: &'a dyn Declared,
+    /// Of it and its parts.
+    pub limits: Limits,
+}
+
+/// What is taken for limits that a schema does not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limits {
+    /// What is possible, as Kubernetes counts.
+    Possible,
+    /// What is usual: for values that whoever writes the expression cannot bound.
+    Usual,
 }
 
 /// What a schema says about a value.
 pub trait Declared {
     /// Bytes of a text, elements of a list or entries of a map, at most; 0 for what has no size.
-    fn max_elements(&self) -> u64;
+    fn max_elements(&self, limits: Limits) -> u64;
 
     /// The elements of a list, the values of a map.
     fn elements(&self) -> Option<&dyn Declared>;
@@ -33,6 +57,12 @@ pub trait Declared {
 
     /// A field of an object, by its CEL name.
     fn field(&self, name: &str) -> Option<&dyn Declared>;
+
+    /// What is taken for limits from a field on, if it is other than here.
+    fn field_limits(&self, name: &str) -> Option<Limits> {
+        let _ = name;
+        None
+    }
 }
 
 /// Nothing is declared: what depends on the size of a variable can cost anything.
@@ -40,7 +70,7 @@ pub trait Declared {
 pub struct NoSizes;
 
 impl Sizes for NoSizes {
-    fn variable(&self, _: &str) -> Option<&dyn Declared> {
+    fn variable(&self, _: &str) -> Option<Declaration<'_>> {
         None
     }
 }
@@ -53,7 +83,7 @@ pub(super) enum Place<'a> {
     /// It has a path that no schema declares.
     Undeclared,
     /// There.
-    At(&'a dyn Declared),
+    At(Declaration<'a>),
 }
 
 /// A step of a path.
@@ -69,9 +99,16 @@ pub(super) enum Step<'a> {
     Field(&'a str),
 }
 
+impl<'a> Declaration<'a> {
+    pub(super) fn field(self, name: &str) -> Option<Declaration<'a>> {
+        let limits = self.schema.field_limits(name).unwrap_or(self.limits);
+        self.schema.field(name).map(|schema| Declaration { schema, limits })
+    }
+}
+
 impl<'a> Place<'a> {
-    pub(super) fn of(declared: Option<&'a dyn Declared>) -> Place<'a> {
-        declared.map_or(Place::Undeclared, Place::At)
+    pub(super) fn of(declaration: Option<Declaration<'a>>) -> Place<'a> {
+        declaration.map_or(Place::Undeclared, Place::At)
     }
 
     /// One step on.
@@ -79,12 +116,15 @@ impl<'a> Place<'a> {
         match self {
             Place::Nameless => Place::of(sizes.nameless()),
             Place::Undeclared => Place::Undeclared,
-            Place::At(declared) => Place::of(match step {
-                Step::Element => declared.elements(),
-                Step::Key => declared.keys(),
-                Step::Index => None,
-                Step::Field(name) => declared.field(name),
-            }),
+            Place::At(Declaration { schema, limits }) => {
+                let part = match step {
+                    Step::Element => schema.elements(),
+                    Step::Key => schema.keys(),
+                    Step::Index => None,
+                    Step::Field(name) => return Place::of(Declaration { schema, limits }.field(name)),
+                };
+                Place::of(part.map(|schema| Declaration { schema, limits }))
+            }
         }
     }
 }

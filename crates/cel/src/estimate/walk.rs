@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::{
-    Bounds, Declared, Estimate, Sizes,
+    Bounds, Declaration, Declared, Estimate, Limits, Sizes,
     sizes::{Place, Step},
 };
 use crate::{
@@ -23,6 +23,9 @@ const LIST: Bounds = Bounds::exactly(10);
 const MAP: Bounds = Bounds::exactly(30);
 /// An object literal, besides its fields.
 const OBJECT: Bounds = Bounds::exactly(40);
+
+/// Characters of a number, time or truth value as text, at most: a timestamp with nanoseconds and an offset has 35.
+const SCALAR_TEXT: u64 = 35;
 
 /// What is known of what is in a list or map.
 #[derive(Clone, Copy)]
@@ -70,14 +73,14 @@ enum Task {
 pub(super) struct Walk<'a> {
     pub(super) checked: &'a Checked,
     pub(super) env: &'a Env,
-    sizes: &'a dyn Sizes,
+    pub(super) sizes: &'a dyn Sizes,
     ast: &'a Ast,
     /// By node id.
     known: Vec<Known<'a>>,
     /// The innermost last.
     locals: HashMap<&'a str, Vec<Local<'a>>>,
     /// By address: a schema may have to add up all its fields to say it.
-    maximums: HashMap<*const (), u64>,
+    maximums: HashMap<(*const (), bool), u64>,
     tasks: Vec<Task>,
 }
 
@@ -296,7 +299,20 @@ impl<'a> Walk<'a> {
         if self.checked.type_of(id).is_some_and(is_scalar) {
             return Some(Bounds::exactly(1));
         }
+        if self.sizes.is_precise() && self.is_scalar_as_text(id) {
+            return Some(Bounds::new(0, SCALAR_TEXT));
+        }
         self.local(id)?.size
+    }
+
+    /// `string(1)`
+    fn is_scalar_as_text(&self, id: NodeId) -> bool {
+        match self.ast.node(id).map(|node| &node.kind) {
+            Some(Kind::Call { target: None, function, args, .. }) if &**function == "string" => {
+                args.iter().all(|arg| self.checked.type_of(*arg).is_some_and(is_scalar))
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn size_or_unknown(&mut self, id: NodeId) -> Bounds {
@@ -304,9 +320,10 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn size_at(&mut self, place: Place<'a>) -> Option<Bounds> {
-        let Place::At(declared) = place else { return None };
-        let address: *const dyn Declared = declared;
-        let max = *self.maximums.entry(address.cast()).or_insert_with(|| declared.max_elements());
+        let Place::At(Declaration { schema, limits }) = place else { return None };
+        let address: *const dyn Declared = schema;
+        let key = (address.cast(), limits == Limits::Usual);
+        let max = *self.maximums.entry(key).or_insert_with(|| schema.max_elements(limits));
         Some(Bounds::new(0, max))
     }
 
@@ -320,11 +337,41 @@ impl<'a> Walk<'a> {
             Some(local) => local.place,
             None => self.known.get(id.0 as usize).map_or(Place::Nameless, |known| known.place),
         };
-        match (place, self.checked.type_of(id)) {
-            (Place::Nameless | Place::Undeclared, Some(Type::Object(name))) => {
-                self.sizes.object(name).map_or(place, Place::At)
+        match place {
+            Place::At(_) => place,
+            Place::Nameless | Place::Undeclared => self.typed(id).map_or(place, Place::At),
+        }
+    }
+
+    /// Where a value without a path is declared, if its type or that of what it is a field of tells. Optional fields have no path
+    /// in Kubernetes.
+    fn typed(&self, id: NodeId) -> Option<Declaration<'a>> {
+        let object = |id: NodeId| match self.checked.type_of(id)? {
+            Type::Object(name) => self.sizes.object(name),
+            Type::Optional(inner) => match &**inner {
+                Type::Object(name) => self.sizes.object(name),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut id = id;
+        loop {
+            if let Some(declared) = object(id) {
+                return Some(declared);
             }
-            _ => place,
+            match &self.ast.node(id)?.kind {
+                Kind::Select { operand, field, .. } => return object(*operand)?.field(field),
+                Kind::Call { target: None, function, args, .. } if &**function == "_?._" => {
+                    let &[operand, field] = args.as_slice() else { return None };
+                    let Kind::Literal(Literal::String(field)) = &self.ast.node(field)?.kind else { return None };
+                    return object(operand)?.field(field);
+                }
+                // What is in an optional has its place, and most defaults are small.
+                Kind::Call { target: Some(target), function, .. } if matches!(&**function, "value" | "orValue") => {
+                    id = *target;
+                }
+                _ => return None,
+            }
         }
     }
 

@@ -219,9 +219,9 @@ fn float(n: u64) -> f64 {
     n as f64
 }
 
-/// Upstream takes the pairs for the result's size too.
+/// Every element against every other. (Upstream takes the pairs for the result's size too.)
 fn all_pairs_of(size: Bounds, walks: f64) -> Guess {
-    Guess::list(size * size, walks)
+    Guess::list(size * size, walks).sized(size)
 }
 
 fn slice(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

@@ -1,7 +1,7 @@
 //! Structural schemas as what the estimator asks of them, as Kubernetes counts; enough for the vectors.
 use std::collections::HashMap;
 
-use cel::estimate::{Declared, Sizes};
+use cel::estimate::{Declaration, Declared, Limits, Sizes};
 use serde_json::{Map, Value as Json, json};
 
 /// Bytes of a request.
@@ -27,16 +27,16 @@ impl Root {
 }
 
 impl Sizes for Root {
-    fn variable(&self, _: &str) -> Option<&dyn Declared> {
+    fn variable(&self, _: &str) -> Option<Declaration<'_>> {
         self.nameless()
     }
-    fn nameless(&self) -> Option<&dyn Declared> {
-        self.0.as_ref().map(|node| node as &dyn Declared)
+    fn nameless(&self) -> Option<Declaration<'_>> {
+        self.0.as_ref().map(|schema| Declaration { schema, limits: Limits::Possible })
     }
 }
 
 impl Declared for Node {
-    fn max_elements(&self) -> u64 {
+    fn max_elements(&self, _: Limits) -> u64 {
         self.max
     }
     fn elements(&self) -> Option<&dyn Declared> {

@@ -3,15 +3,21 @@
 //! Absent: evaluating them.
 use std::sync::Arc;
 
-use cel::{Checked, Env, Issue, Issues, Program, Type, ast::Kind};
+use cel::{
+    Checked, Env, Issue, Issues, Program, Type,
+    ast::Kind,
+    estimate::{Declaration, Limits, Sizes},
+};
 
-use super::{Compiled, Node, Rules, Whole, path};
+use super::{COST_PER_OBJECT, Compiled, Node, Rules, Whole, path};
 use crate::engine::{
-    diagnostic::{Diagnostic, FieldPath, Place},
+    budget,
+    diagnostic::{Diagnostic, FieldPath, Place, Severity},
     schema::{
         MAX_DEPTH, Structural,
         field_error::Reason,
         metadata,
+        sizes::{self, MAX_REQUEST_BYTES, min_bytes},
         structural::{self, Additional, Rule},
         types::{Dialect, Registry},
     },
@@ -20,7 +26,7 @@ use crate::engine::{
 pub(super) fn whole(env: &Env, schema: &Structural, path: &FieldPath) -> (Rules, Vec<Diagnostic>) {
     let schema = metadata::restricted(schema);
     let mut compiler = Compiler { env, found: Vec::new() };
-    let root = compiler.node(&schema, path, 0);
+    let root = compiler.node(&schema, path, Some(1), 0);
     (Rules(root.map(|root| Whole { schema, root })), compiler.found)
 }
 
@@ -36,9 +42,37 @@ struct Origin<'a> {
     written: Option<&'a structural::Origin>,
 }
 
+/// What the rules at a node are estimated by.
+struct Estimates<'a> {
+    sizes: &'a RuleSizes<'a>,
+    times: u64,
+}
+
+/// `self` and `oldSelf`, and the types within them.
+struct RuleSizes<'a> {
+    schema: &'a Structural,
+    registry: &'a Registry,
+}
+
+impl Sizes for RuleSizes<'_> {
+    fn variable(&self, name: &str) -> Option<Declaration<'_>> {
+        let schema = sizes::is_declared(self.schema).then_some(self.schema)?;
+        matches!(name, "self" | "oldSelf").then_some(Declaration { schema, limits: Limits::Possible })
+    }
+
+    fn is_precise(&self) -> bool {
+        true
+    }
+
+    fn object(&self, name: &str) -> Option<Declaration<'_>> {
+        self.registry.schema(name).map(|schema| Declaration { schema: &**schema, limits: Limits::Possible })
+    }
+}
+
 impl Compiler<'_> {
-    /// `None` where there are no rules at or below the schema.
-    fn node(&mut self, schema: &Structural, path: &FieldPath, depth: usize) -> Option<Node> {
+    /// `None` where there are no rules at or below the schema. `times` is how many values of it an object holds at most, if
+    /// the schema bounds it.
+    fn node(&mut self, schema: &Structural, path: &FieldPath, times: Option<u64>, depth: usize) -> Option<Node> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -47,32 +81,40 @@ impl Compiler<'_> {
             .iter()
             .filter_map(|(name, property)| {
                 let path = path.field("properties").key(name);
-                self.node(property, &path, depth + 1).map(|node| (name.clone(), node))
+                self.node(property, &path, times, depth + 1).map(|node| (name.clone(), node))
             })
             .collect();
+        let within = |max: Option<u64>| Some(times?.saturating_mul(max?));
+        let (in_map, in_list) = (within(schema.validation.max_properties), within(schema.validation.max_items));
         let values = match &schema.additional {
-            Some(Additional::Schema(values)) => self.node(values, &path.field("additionalProperties"), depth + 1),
+            Some(Additional::Schema(values)) => {
+                self.node(values, &path.field("additionalProperties"), in_map, depth + 1)
+            }
             _ => None,
         };
-        let items = schema.items.as_ref().and_then(|items| self.node(items, &path.field("items"), depth + 1));
-        let rules = self.rules(schema, path);
+        let items = schema.items.as_ref().and_then(|items| self.node(items, &path.field("items"), in_list, depth + 1));
+        let rules = self.rules(schema, path, times);
         let found = !(rules.is_empty() && properties.is_empty() && values.is_none() && items.is_none());
         let (values, items) = (values.map(Box::new), items.map(Box::new));
         found.then_some(Node { ty: schema.ty, rules, properties, values, items })
     }
 
-    fn rules(&mut self, schema: &Structural, path: &FieldPath) -> Vec<Compiled> {
+    fn rules(&mut self, schema: &Structural, path: &FieldPath, times: Option<u64>) -> Vec<Compiled> {
         if schema.rules.is_empty() {
             return Vec::new();
         }
         let mut registry = Registry::builder(Dialect::Rules);
         let ty = registry.add("selfType", &Arc::new(schema.clone()));
+        let registry = registry.build();
+        // As many as fit into a request, each with its comma.
+        let times = times.unwrap_or_else(|| MAX_REQUEST_BYTES / (min_bytes(schema, 0) + 1));
+        let sizes = RuleSizes { schema, registry: &registry };
         let base = self
             .env
             .extend()
             .homogeneous_aggregates(true)
             .lenient(true)
-            .provider(registry.build())
+            .provider(registry.clone())
             .variable("self", ty.clone());
         let plain = base.clone().variable("oldSelf", ty.clone()).build();
         let optional = base.variable("oldSelf", Type::optional(ty)).build();
@@ -80,12 +122,20 @@ impl Compiler<'_> {
         rules
             .filter_map(|(i, rule)| {
                 let env = if rule.optional_old_self { &optional } else { &plain };
-                self.rule(env, schema, rule, &path.field("x-kubernetes-validations").index(i))
+                let path = path.field("x-kubernetes-validations").index(i);
+                self.rule(env, schema, rule, &path, &Estimates { sizes: &sizes, times })
             })
             .collect()
     }
 
-    fn rule(&mut self, env: &Env, schema: &Structural, rule: &Rule, path: &FieldPath) -> Option<Compiled> {
+    fn rule(
+        &mut self,
+        env: &Env,
+        schema: &Structural,
+        rule: &Rule,
+        path: &FieldPath,
+        estimates: &Estimates<'_>,
+    ) -> Option<Compiled> {
         let origin = Origin { path: path.field("rule"), written: rule.origin.as_ref() };
         let field_path = match &rule.field_path {
             Some(text) => path::parse(text, schema).unwrap_or_else(|why| {
@@ -96,10 +146,12 @@ impl Compiler<'_> {
         };
         let message_expression = rule.message_expression.as_ref().and_then(|text| {
             let origin = Origin { path: path.field("messageExpression"), written: None };
-            let (_, program) = self.expression(env, text, &Type::String, "a string", &origin)?;
+            let (checked, program) = self.expression(env, text, &Type::String, "a string", &origin)?;
+            self.estimate(env, &checked, estimates, &origin);
             Some((text.clone(), program))
         });
         let (checked, program) = self.expression(env, &rule.rule, &Type::Bool, "a bool", &origin)?;
+        self.estimate(env, &checked, estimates, &origin);
         let transition =
             checked.ast().nodes().iter().any(|node| matches!(&node.kind, Kind::Ident(name) if &**name == "oldSelf"));
         if transition && !rule.optional_old_self {
@@ -142,6 +194,16 @@ impl Compiler<'_> {
         match env.program(&checked) {
             Ok(program) => Some((checked, program)),
             Err(issues) => self.issues(&issues, origin),
+        }
+    }
+
+    /// Warns of what Kubernetes would refuse: a rule that may cost too much for one object, over all values that it holds for.
+    fn estimate(&mut self, env: &Env, checked: &Checked, estimates: &Estimates<'_>, origin: &Origin<'_>) {
+        let cost = checked.estimate(env, estimates.sizes).cost.max.saturating_mul(estimates.times);
+        if let Some(excess) = budget::excess(cost, COST_PER_OBJECT) {
+            let whole = 0..checked.ast().source().len();
+            let diagnostic = self.diagnostic(origin, whole, excess).help(budget::REMEDY);
+            self.found.push(Diagnostic { severity: Severity::Warning, ..diagnostic });
         }
     }
 
