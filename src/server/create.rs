@@ -157,3 +157,20 @@ fn namespace(place: &Place, name: &str) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_timing_tells_durations_only() {
+        let timing = Timing {
+            cache: CacheUse::Miss,
+            queued: Duration::from_micros(12),
+            sources: vec![("bucket".into(), Duration::from_micros(31_250))],
+        };
+        assert_eq!(server_timing(&timing), "cache;desc=miss, queue;dur=0.012, source.bucket;dur=31.250");
+        let timing = Timing { cache: CacheUse::Hit, queued: Duration::ZERO, sources: vec![] };
+        assert_eq!(server_timing(&timing), "cache;desc=hit, queue;dur=0.000");
+    }
+}

@@ -20,6 +20,8 @@ use crate::{
     },
 };
 
+const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Makes a call. Says until when what it answered may be used again.
 pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Instant) -> (Supply, Instant) {
     let schema: Arc<str> = format!("{}.{}", target.kind.names.plural, target.kind.group).into();
@@ -42,7 +44,8 @@ pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Ins
     };
     match target.catalog.egress().call(&call, deadline).await {
         Ok(reply) => {
-            let valid_until = Instant::now() + reply.freshness.fresh_for;
+            // No answer is kept for longer, and instants end.
+            let valid_until = Instant::now() + reply.freshness.fresh_for.min(A_YEAR);
             (reply.value.map_or(Supply::Missing, Supply::Body), valid_until)
         }
         Err(error) => (Supply::Failed(failure(&error)), Instant::now()),
