@@ -33,6 +33,11 @@ const UNDERLINED: &[(&str, &str)] = &[
     ("schema-field-typo", "projecton"),
     ("unknown-field-path", "sinc"),
     ("bad-selector", "matchLabel"),
+    ("http-unknown-policy", "acme-metric"),
+    ("http-templated-host", "${object.spec.host}"),
+    ("http-forbidden-header", "Authorization"),
+    ("http-type-misused", "usage.size()"),
+    ("http-two-ways-of-pages", "pagination"),
 ];
 
 /// The words under the carets of a report: of `N | line` and the marker line below it.

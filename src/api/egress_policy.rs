@@ -1,11 +1,12 @@
 //! EgressPolicy: the administrator's allowlist entry. Doc comments are what `kubectl explain` shows.
 //!
 //! Absent: the enforcement (storage).
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::http::Method;
+use crate::api::{ephemeral_schema::conditions, http::Method};
 
 /// EgressPolicySpec allows HTTP calls to some hosts, with the credentials for them, within limits.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +21,7 @@ use crate::api::http::Method;
     status = "EgressPolicyStatus",
     doc = "EgressPolicy allows ephemeral schemas to make HTTP calls to some hosts, with the credentials for them, within limits.",
     printcolumn = r#"{"name":"Host","type":"string","jsonPath":".spec.endpoints[0].host"}"#,
+    printcolumn = r#"{"name":"Accepted","type":"string","jsonPath":".status.conditions[?(@.type==\"Accepted\")].status"}"#,
     printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase")]
@@ -243,4 +245,9 @@ pub struct UsableBy {
 
 /// EgressPolicyStatus is what was found of the policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EgressPolicyStatus {}
+pub struct EgressPolicyStatus {
+    /// Accepted: the policy is right and counts. Calls of one that is not are refused, also where it was right before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions")]
+    pub conditions: Vec<Condition>,
+}

@@ -500,7 +500,7 @@ pub struct ExpressionWarning {
 }
 
 /// `metav1.Condition`, with the list keyed by type. k8s-openapi's own schema lacks the patterns.
-fn conditions(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn conditions(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array",
         "x-kubernetes-list-type": "map",

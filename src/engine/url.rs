@@ -55,15 +55,16 @@ pub(crate) fn parse(template: Template) -> Result<UrlTemplate, UrlError> {
     };
     let mut parts = parts.into_iter();
     let Some(Part::Text(first)) = parts.next() else { return Err(literal_origin(None)) };
-    let (origin, path) = origin(&first)?;
     let rest: Vec<Part> = parts.collect();
-    if path.is_empty() && !rest.is_empty() {
+    let authority_is_open = first.split_once("://").is_some_and(|(_, rest)| !rest.contains(['/', '?', '#']));
+    if authority_is_open && !rest.is_empty() {
         let place = rest.iter().find_map(|part| match part {
             Part::Expression(Fragment { text, start }) => Some(start - 2..start + text.len() + 1),
             Part::Text(_) => None,
         });
         return Err(literal_origin(place));
     }
+    let (origin, path) = origin(&first)?;
     let mut segments: Vec<Vec<Part>> = Vec::new();
     // The path begins with the slash that ends the authority.
     for part in std::iter::once(Part::Text(path.into())).chain(rest) {
@@ -201,10 +202,9 @@ mod tests {
     fn the_origin_is_literal() {
         let literal = "write them out, up to a `/`: `https://host.example/...`; an EgressPolicy decides by them";
         check("${url}", Err(literal));
-        check(
-            "https://${host}/x",
-            Err("the host is a DNS name or an address, international names in their `xn--` form"),
-        );
+        check("https://${host}/x", Err(literal));
+        check("https://h.${domain}:80/x", Err(literal));
+        check("https:///x", Err("the host is a DNS name or an address, international names in their `xn--` form"));
         check("https://host.example${path}", Err(literal));
         check("https://a@host.example/", Err("credentials belong to the EgressPolicy, not into the URL"));
         check("ftp://host.example/", Err("the scheme is `https` or `http`"));

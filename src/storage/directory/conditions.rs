@@ -1,6 +1,7 @@
-//! The status of an EphemeralSchema: Accepted, TypesChecked, Served, as KEP-1623 has conditions.
+//! The status of an EphemeralSchema (Accepted, TypesChecked, Served) and of an EgressPolicy (Accepted), as KEP-1623 has
+//! conditions.
 //!
-//! Absent: how it came to be (schemas).
+//! Absent: how it came to be (schemas, policies).
 use cel::{Value, value::MapBuilder};
 
 use super::{
@@ -15,11 +16,12 @@ use crate::engine::{
 /// The most of a condition's message, in bytes, by the API's schema.
 const MAX_MESSAGE: usize = 32_768;
 
-struct Condition {
-    kind: &'static str,
-    status: &'static str,
-    reason: &'static str,
-    message: String,
+/// A condition without its times.
+pub(super) struct Condition {
+    pub(super) kind: &'static str,
+    pub(super) status: &'static str,
+    pub(super) reason: &'static str,
+    pub(super) message: String,
 }
 
 /// The object with its status. `value` is the item's with defaults, `before` is the status that it had, `now` is RFC 3339.
@@ -36,6 +38,23 @@ pub(super) fn with_status(
     let mut status = MapBuilder::with_capacity(2);
     status.insert("conditions", Value::List(conditions));
     status.insert("versions", Value::List(versions(item, schema).into()));
+    placed(value, status)
+}
+
+/// An EgressPolicy with its status.
+pub(super) fn of_policy(
+    value: &Value,
+    accepted: Condition,
+    before: Option<&Value>,
+    generation: i64,
+    now: &str,
+) -> Value {
+    let mut status = MapBuilder::with_capacity(1);
+    status.insert("conditions", Value::List(vec![condition(accepted, before, generation, now)].into()));
+    placed(value, status)
+}
+
+fn placed(value: &Value, status: MapBuilder) -> Value {
     match value {
         Value::Map(map) => {
             let mut map = map.clone();
@@ -97,7 +116,7 @@ fn served(schema: &Schema) -> Condition {
 }
 
 /// `file:line:column: text`, one a line.
-fn messages(item: &Item, diagnostics: &[Diagnostic], severity: Severity) -> String {
+pub(super) fn messages(item: &Item, diagnostics: &[Diagnostic], severity: Severity) -> String {
     let lines = diagnostics.iter().filter(|d| d.severity == severity).map(|d| {
         let help = d.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
         format!("{}: {}{help}", item.place(&d.path, &d.place), d.message)

@@ -112,6 +112,17 @@ impl Contents {
             object.value = conditions::with_status(item, &object.value, schema, status, generation, &now);
             incoming.push(object);
         }
+        for item in items.iter().copied().filter(|item| policies::is_policy(item)) {
+            let made = self::object(item, &catalog, &now);
+            let accepted = policies.accepted(item, &made.diagnostics, workspace.path());
+            findings.extend(made.diagnostics.iter().cloned().map(|d| item.finding(d)));
+            let mut object = made.remove_first(item, &now);
+            let before = objects.get(&object.kind, "", &item.name);
+            let generation = objects.generation_of(&object);
+            let status = before.as_ref().and_then(|before| field(before.value(), "status"));
+            object.value = conditions::of_policy(&object.value, accepted, status, generation, &now);
+            incoming.push(object);
+        }
         let report = WorkspaceReport {
             path: Arc::clone(workspace.path()),
             ephemeral: catalog
@@ -151,7 +162,7 @@ impl Contents {
         }
     }
 
-    /// The objects of all files but EphemeralSchemas, whose status is not known yet.
+    /// The objects of all files but EphemeralSchemas and EgressPolicies, whose status is not known yet.
     fn prepare(
         &mut self,
         files: &[Arc<Vec<Item>>],
@@ -168,7 +179,9 @@ impl Contents {
                 _ => {
                     let mut found = vec![];
                     let mut incoming = vec![];
-                    for item in items.iter().filter(|item| !is_own(item, "EphemeralSchema")) {
+                    for item in
+                        items.iter().filter(|item| !is_own(item, "EphemeralSchema") && !policies::is_policy(item))
+                    {
                         let made = object(item, catalog, now);
                         found.extend(made.diagnostics.into_iter().map(|d| item.finding(d)));
                         incoming.extend(made.incoming);

@@ -4,7 +4,11 @@
 //! Absent: what a policy allows (egress).
 use std::sync::Arc;
 
-use super::{item::Item, report::Finding};
+use super::{
+    conditions::{self, Condition},
+    item::Item,
+    report::Finding,
+};
 use crate::{
     api::{self, egress_policy::EgressPolicySpec, http::Method},
     engine::{
@@ -23,6 +27,8 @@ use crate::{
 pub(super) struct Policies {
     specs: Vec<(Arc<str>, EgressPolicySpec)>,
     pub(super) egress: Egress,
+    /// What is wrong with which.
+    errors: Vec<(Arc<str>, Diagnostic)>,
     /// Grows when they change.
     pub(super) revision: u64,
 }
@@ -53,13 +59,31 @@ impl Policies {
             self.revision += 1;
         }
         let (egress, errors) = gateway.egress(ROOT, specs.iter().map(|(name, spec)| (&**name, spec)));
+        self.errors.clear();
         for (name, error) in errors {
-            let path = FieldPath::root().field("spec");
+            let diagnostic = Diagnostic::error(FieldPath::root().field("spec"), error.to_string());
             let item = items.iter().rev().find(|item| item.name == name);
-            findings.extend(item.map(|item| item.finding(Diagnostic::error(path, error.to_string()))));
+            findings.extend(item.map(|item| item.finding(diagnostic.clone())));
+            self.errors.push((name, diagnostic));
         }
         self.specs = specs;
         self.egress = egress;
+    }
+}
+
+impl Policies {
+    /// Whether a policy of a workspace counts: the condition of its status.
+    pub(super) fn accepted(&self, item: &Item, form: &[Diagnostic], workspace: &str) -> Condition {
+        let of_item = self.errors.iter().filter(|(name, _)| *name == item.name).map(|(_, error)| error);
+        let errors: Vec<Diagnostic> = form.iter().chain(of_item).cloned().collect();
+        let (status, reason, message) = if workspace != ROOT {
+            ("False", "NotInRoot", "an EgressPolicy counts in the workspace `root` only".to_owned())
+        } else if errors.iter().any(|error| error.severity == Severity::Error) {
+            ("False", "Invalid", conditions::messages(item, &errors, Severity::Error))
+        } else {
+            ("True", "Accepted", "the calls that it allows are made".to_owned())
+        };
+        Condition { kind: "Accepted", status, reason, message }
     }
 }
 

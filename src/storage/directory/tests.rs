@@ -1,15 +1,20 @@
 //! Tests of the module above.
 use std::{fs, time::Duration};
 
+use bytes::Bytes;
 use tempfile::TempDir;
 
-use super::*;
+use super::{item::field, *};
 use crate::{
+    api::UserInfo,
     engine::diagnostic::Severity,
     storage::{
+        create::{CreateRequest, Moment, Shared, Target, create},
+        egress::EgressError,
         manifest::Color,
         objects::GroupVersionKind,
         selector::{FieldSelector, LabelSelector},
+        strategy::FieldValidation,
     },
 };
 
@@ -93,7 +98,11 @@ fn served(workspace: &Workspace) -> Vec<String> {
 
 /// `status reason` of a condition of the schema, and its message.
 fn condition(workspace: &Workspace, name: &str, kind: &str) -> (String, String) {
-    let gvk = GroupVersionKind::new("celandine.dev", "v1alpha1", "EphemeralSchema");
+    condition_of(workspace, "EphemeralSchema", name, kind)
+}
+
+fn condition_of(workspace: &Workspace, of: &str, name: &str, kind: &str) -> (String, String) {
+    let gvk = GroupVersionKind::new("celandine.dev", "v1alpha1", of);
     let object = workspace.objects().get(&gvk, "", name).unwrap();
     let json = serde_json::to_value(object.value()).unwrap();
     let conditions = json["status"]["conditions"].as_array().unwrap();
@@ -215,6 +224,119 @@ fn a_schema_that_stops_compiling_goes_on_in_its_last_good_form() {
     write(&files, "schema.yaml", SCHEMA);
     assert!(!directory.reload().unwrap().has_errors());
     assert_eq!(condition(&root(&directory), NAME, "Served").0, "True Served");
+}
+
+const POLICY: &str = r#"apiVersion: celandine.dev/v1alpha1
+kind: EgressPolicy
+metadata: {name: acme}
+spec:
+  endpoints: [{host: acme.example}]
+  usableBy: {schemas: ["*"], workspaces: ["*"]}
+"#;
+
+const CALLING: &str = r#"apiVersion: celandine.dev/v1alpha1
+kind: EphemeralSchema
+metadata: {name: answers.info.acme.example}
+spec:
+  group: info.acme.example
+  scope: Cluster
+  names: {kind: Answer, plural: answers}
+  versions:
+  - name: v1
+    schema: {simple: {spec: {question: string}}}
+    projection:
+      sources:
+      - {id: found, http: {egressPolicy: acme, url: "https://acme.example/"}}
+      status: {found: "${found}"}
+"#;
+
+/// Answers everything.
+#[derive(Debug)]
+struct Echo;
+
+impl StandIn for Echo {
+    fn replays(&self) -> bool {
+        true
+    }
+
+    fn answer(&self, _: &http::Request<Bytes>) -> Option<Result<http::Response<Bytes>, EgressError>> {
+        Some(Ok(http::Response::new("7".into())))
+    }
+
+    fn saw(&self, _: &http::Request<Bytes>, _: &Result<http::Response<Bytes>, EgressError>, _: bool) {}
+}
+
+/// `found`, or the message of the failure.
+async fn answer(workspace: &Workspace) -> String {
+    let catalog = workspace.catalog();
+    let (kind, version) = catalog.ephemeral_version("info.acme.example", "v1", "answers").unwrap();
+    let request = CreateRequest {
+        namespace: "",
+        body: br#"{"apiVersion": "info.acme.example/v1", "kind": "Answer", "metadata": {"name": "a"}}"#,
+        content_type: None,
+        field_validation: FieldValidation::Strict,
+        dry_run: false,
+        user: &UserInfo::admin(),
+        moment: Moment::now(),
+        timeout: None,
+    };
+    let target = Target { workspace, catalog: &catalog, kind, version };
+    match create(&Shared::default(), target, &request).await {
+        Ok(created) => field(&created.object, "status").unwrap().to_string(),
+        Err(status) => status.message,
+    }
+}
+
+#[tokio::test]
+async fn calls_are_refused_when_their_policy_is_gone_and_the_plan_stays() {
+    let files = directory(&[("policy.yaml", POLICY), ("schema.yaml", CALLING)]);
+    let layers = [files.path().to_owned()];
+    let (mut directory, report) = Directory::with(&layers, Some(Arc::new(Echo))).unwrap();
+    assert!(!report.has_errors(), "{:?}", lines(&files, &report));
+    assert_eq!(answer(&root(&directory)).await, r#"{"found": 7}"#);
+
+    write(&files, "policy.yaml", "");
+    let report = directory.reload().unwrap();
+    assert!(lines(&files, &report)[0].contains("there is no egress policy `acme`"), "{:?}", lines(&files, &report));
+    assert_eq!(condition(&root(&directory), "answers.info.acme.example", "Served").0, "True LastGoodServed");
+    assert_eq!(answer(&root(&directory)).await, "source found failed: there is no egress policy `acme`");
+
+    // What allows less allows less at once.
+    write(&files, "policy.yaml", &POLICY.replace("host: acme", "host: other"));
+    directory.reload().unwrap();
+    assert_eq!(
+        answer(&root(&directory)).await,
+        "source found failed: egress policy `acme` does not allow the host of the call"
+    );
+
+    write(&files, "policy.yaml", POLICY);
+    directory.reload().unwrap();
+    assert_eq!(condition(&root(&directory), "answers.info.acme.example", "Served").0, "True Served");
+    assert_eq!(answer(&root(&directory)).await, r#"{"found": 7}"#);
+}
+
+#[test]
+fn policies_say_what_is_wrong_with_them() {
+    let files = directory(&[("policy.yaml", POLICY), ("workspaces/team/policy.yaml", POLICY)]);
+    let (mut directory, _) = Directory::load(files.path()).unwrap();
+    let condition = |directory: &Directory| condition_of(&root(directory), "EgressPolicy", "acme", "Accepted");
+    assert_eq!(condition(&directory).0, "True Accepted");
+    let team = directory.workspaces().get("team").unwrap();
+    assert_eq!(condition_of(&team, "EgressPolicy", "acme", "Accepted").0, "False NotInRoot");
+
+    write(&files, "policy.yaml", &POLICY.replace("host: acme.example", "host: 127.1"));
+    let report = directory.reload().unwrap();
+    assert!(report.has_errors());
+    let (status, message) = condition(&directory);
+    assert_eq!(status, "False Invalid");
+    assert!(message.contains("policy.yaml:5:") && message.contains("127.1"), "{message}");
+
+    write(&files, "policy.yaml", &POLICY.replace("endpoints", "endpoint"));
+    let report = directory.reload().unwrap();
+    assert_eq!(lines(&files, &report).iter().filter(|line| line.starts_with("policy.yaml")).count(), 1);
+    let (status, message) = condition(&directory);
+    assert_eq!(status, "False Invalid");
+    assert!(message.contains("did you mean `endpoints`?"), "{message}");
 }
 
 #[test]
