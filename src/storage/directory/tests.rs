@@ -324,12 +324,12 @@ fn policies_say_what_is_wrong_with_them() {
     let team = directory.workspaces().get("team").unwrap();
     assert_eq!(condition_of(&team, "EgressPolicy", "acme", "Accepted").0, "False NotInRoot");
 
-    write(&files, "policy.yaml", &POLICY.replace("host: acme.example", "host: 127.1"));
+    write(&files, "policy.yaml", &POLICY.replace("host: acme.example", "host: '127.1'"));
     let report = directory.reload().unwrap();
     assert!(report.has_errors());
     let (status, message) = condition(&directory);
     assert_eq!(status, "False Invalid");
-    assert!(message.contains("policy.yaml:5:") && message.contains("127.1"), "{message}");
+    assert!(message.contains("policy.yaml:4:") && message.contains("`127.1`"), "{message}");
 
     write(&files, "policy.yaml", &POLICY.replace("endpoints", "endpoint"));
     let report = directory.reload().unwrap();
