@@ -9,6 +9,16 @@ pub const COST_PER_REQUEST: u64 = 10_000_000;
 /// whatever sorts objects would be warned about; the run-time budget stops what a larger list makes too dear.
 pub const ESTIMATED_OBJECTS: u64 = 400;
 
+/// Work of all expressions of one request that the cost does not price: what four expressions may do. Variables keep what they
+/// made until the request is answered, so that this bounds its memory too.
+pub const WORK_PER_REQUEST: u64 = 4 * cel::limits::WORK_PER_EXPRESSION;
+
+/// Bytes of all texts that templates of one request put together: as much as an answer may have.
+pub const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of a failure's message; expressions and functions put what they were given into theirs.
+pub const MAX_FAILURE_BYTES: usize = 2 * 1024;
+
 /// Bytes of an evaluated message expression: Kubernetes' `MaxEvaluatedMessageExpressionSizeBytes` (5 KiB).
 pub const MAX_MESSAGE_BYTES: usize = 5 * 1024;
 

@@ -13,7 +13,7 @@ use cel::{
 
 use crate::engine::{
     decisions::Decisions,
-    limits::COST_PER_REQUEST,
+    limits::{COST_PER_REQUEST, MAX_FAILURE_BYTES, MAX_TEXT_BYTES, WORK_PER_REQUEST},
     outcome::ExpressionFailure,
     plan::{Expression, Template, Text, TextPart},
 };
@@ -24,6 +24,9 @@ pub(crate) struct Runner {
     slots: Slots,
     pub(crate) decisions: Decisions,
     cost: u64,
+    work: u64,
+    /// Bytes of texts that were put together.
+    texts: usize,
 }
 
 /// The variables of all expressions by slot.
@@ -75,7 +78,13 @@ impl Activation for Slots {
 impl Runner {
     pub(crate) fn new(slots: usize) -> Runner {
         let values = std::iter::repeat_with(|| Slot::Empty).take(slots).collect();
-        Runner { slots: Slots { values, iteration: Vec::new() }, decisions: Decisions::default(), cost: 0 }
+        Runner {
+            slots: Slots { values, iteration: Vec::new() },
+            decisions: Decisions::default(),
+            cost: 0,
+            work: 0,
+            texts: 0,
+        }
     }
 
     pub(crate) fn set(&mut self, slot: u32, content: Slot) {
@@ -103,13 +112,19 @@ impl Runner {
     /// The value of an expression, or why there is none. Charges the request.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> Result<Value, Halt> {
         let left = COST_PER_REQUEST.saturating_sub(self.cost);
-        let options =
-            Options { budget: left.min(COST_PER_EXPRESSION), host: Some(&mut self.decisions), ..Options::default() };
+        let options = Options {
+            budget: left.min(COST_PER_EXPRESSION),
+            work: WORK_PER_REQUEST.saturating_sub(self.work),
+            host: Some(&mut self.decisions),
+            ..Options::default()
+        };
         let evaluation = expression.program.evaluate(&self.slots, options);
         self.cost = self.cost.saturating_add(evaluation.cost);
+        self.work = self.work.saturating_add(evaluation.work);
+        let exhausted = self.cost >= COST_PER_REQUEST || self.work >= WORK_PER_REQUEST;
         evaluation.result.map_err(|halt| match halt {
             Halt::Error(error) if error.kind == ErrorKind::CostExceeded => {
-                let message = match left < COST_PER_EXPRESSION {
+                let message = match exhausted || left < COST_PER_EXPRESSION {
                     true => format!("the expressions of one request may cost {COST_PER_REQUEST}, and cost more"),
                     false => format!("an expression may cost {COST_PER_EXPRESSION}, and this one costs more"),
                 };
@@ -148,7 +163,10 @@ impl Runner {
         for part in parts {
             match part {
                 TextPart::Constant(text) => whole.push_str(text),
-                TextPart::Expression(expression) => whole.push_str(&self.string(expression)?),
+                TextPart::Expression(expression) => {
+                    let text = self.string(expression)?;
+                    self.lengthen(&mut whole, &text, expression)?;
+                }
             }
         }
         Ok(whole.into())
@@ -164,10 +182,24 @@ impl Runner {
         for part in parts {
             match part {
                 TextPart::Constant(text) => whole.push_str(text),
-                TextPart::Expression(expression) => whole.push_str(&encode(&self.string(expression)?)),
+                TextPart::Expression(expression) => {
+                    let text = encode(&*self.string(expression)?);
+                    self.lengthen(&mut whole, &text, expression)?;
+                }
             }
         }
         Ok(whole)
+    }
+
+    /// No expression pays for putting texts together.
+    fn lengthen(&mut self, whole: &mut String, text: &str, expression: &Expression) -> Result<(), Stop> {
+        self.texts = self.texts.saturating_add(text.len());
+        if self.texts > MAX_TEXT_BYTES {
+            let message = format!("the texts of one request may have {MAX_TEXT_BYTES} bytes, and have more");
+            return Err(ExpressionFailure { path: expression.path.clone(), message, at: None }.into());
+        }
+        whole.push_str(text);
+        Ok(())
     }
 
     fn string(&mut self, expression: &Expression) -> Result<Arc<str>, Stop> {
@@ -227,7 +259,14 @@ impl Runner {
 fn failure(expression: &Expression, error: &EvalError) -> ExpressionFailure {
     let part = error.span.and_then(|span| expression.text.get(span.start as usize..span.end as usize));
     let at = part.filter(|part| *part != expression.text.trim()).map(Arc::from);
-    ExpressionFailure { path: expression.path.clone(), message: error.message.clone(), at }
+    let message = match error.message.len() > MAX_FAILURE_BYTES {
+        true => format!(
+            "{}...",
+            error.message.get(..error.message.floor_char_boundary(MAX_FAILURE_BYTES)).unwrap_or_default()
+        ),
+        false => error.message.clone(),
+    };
+    ExpressionFailure { path: expression.path.clone(), message, at }
 }
 
 fn wrong_type(expression: &Expression, wanted: &str) -> ExpressionFailure {

@@ -94,12 +94,15 @@ pub struct Evaluation {
     pub result: Result<Value, Halt>,
     /// Its actual cost by Kubernetes' model, whether it succeeded or not.
     pub cost: u64,
+    /// The work that it took beside the cost: bytes copied, and 8 for each value compared.
+    pub work: u64,
 }
 
 /// Handed to functions: the budget, the host.
 pub struct Context<'a> {
     budget: u64,
     cost: u64,
+    work_budget: u64,
     work: u64,
     host: Option<&'a mut dyn Host>,
 }
@@ -107,7 +110,17 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// A context that has spent nothing.
     pub fn new(budget: u64, host: Option<&'a mut dyn Host>) -> Context<'a> {
-        Context { budget, cost: 0, work: 0, host }
+        Context { budget, cost: 0, work_budget: crate::limits::WORK_PER_EXPRESSION, work: 0, host }
+    }
+
+    /// The same with a smaller bound of its work.
+    pub(crate) fn with_work(self, work_budget: u64) -> Context<'a> {
+        Context { work_budget: work_budget.min(self.work_budget), ..self }
+    }
+
+    /// The work that was counted.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
     }
 
     /// What has been charged.
@@ -150,7 +163,7 @@ impl<'a> Context<'a> {
     #[inline]
     pub fn spend(&mut self, work: u64) -> Result<(), Halt> {
         self.work = self.work.saturating_add(work);
-        if self.work > crate::limits::WORK_PER_EXPRESSION { Err(cost_exceeded()) } else { Ok(()) }
+        if self.work > self.work_budget { Err(cost_exceeded()) } else { Ok(()) }
     }
 
     /// Asks the host.

@@ -38,7 +38,7 @@ use crate::{
     check::{Checked, Reference},
     env::Env,
     eval::{Activation, Evaluation, Host},
-    limits::COST_PER_EXPRESSION,
+    limits::{COST_PER_EXPRESSION, WORK_PER_EXPRESSION},
     source::Issues,
 };
 
@@ -55,6 +55,8 @@ pub struct Program {
 pub struct Options<'a> {
     /// Cost at which it stops.
     pub budget: u64,
+    /// Work at which it stops, at most [`crate::limits::WORK_PER_EXPRESSION`].
+    pub work: u64,
     /// Answers questions.
     pub host: Option<&'a mut dyn Host>,
     /// Is told what is evaluated and decided, for coverage. Evaluation without it pays nothing for it.
@@ -64,7 +66,7 @@ pub struct Options<'a> {
 /// Kubernetes' budget, nobody to ask, nothing recorded.
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { budget: COST_PER_EXPRESSION, host: None, recorder: None }
+        Options { budget: COST_PER_EXPRESSION, work: WORK_PER_EXPRESSION, host: None, recorder: None }
     }
 }
 
@@ -72,10 +74,10 @@ impl Program {
     /// Evaluates. Never panics, never overflows a 2 MiB stack, stops at the budget.
     pub fn evaluate(&self, variables: &(impl Activation + ?Sized), options: Options<'_>) -> Evaluation {
         let variables = &run::Variables(variables);
-        let Options { budget, host, recorder } = options;
+        let Options { budget, work, host, recorder } = options;
         match recorder {
-            None => run::evaluate(self, variables, budget, host, probe::Off),
-            Some(recorder) => run::evaluate(self, variables, budget, host, probe::On(recorder)),
+            None => run::evaluate(self, variables, (budget, work), host, probe::Off),
+            Some(recorder) => run::evaluate(self, variables, (budget, work), host, probe::On(recorder)),
         }
     }
 

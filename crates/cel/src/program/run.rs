@@ -101,12 +101,12 @@ pub(super) struct Run<'r, 'c, P> {
 pub(super) fn evaluate<'r, P: Probe>(
     program: &'r Program,
     variables: &'r dyn Activation,
-    budget: u64,
+    (budget, work): (u64, u64),
     host: Option<&mut dyn Host>,
     probe: P,
 ) -> Evaluation {
     let Program { root, ast, memory } = program;
-    let context = Context::new(budget, host);
+    let context = Context::new(budget, host).with_work(work);
     // Most programs need none, and an empty vector is free.
     let memory = if *memory == 0 { vec![] } else { vec![None; *memory] };
     let mut run = Run { variables, context, probe, ast, memory, fields: [0; FIELD_PLACES] };
@@ -115,7 +115,7 @@ pub(super) fn evaluate<'r, P: Probe>(
         Ok(value) => Ok(value.own()),
         Err(halt) => Err(halt),
     };
-    Evaluation { result, cost: run.context.cost() }
+    Evaluation { result, cost: run.context.cost(), work: run.context.work() }
 }
 
 impl<'r, P: Probe> Run<'r, '_, P> {
