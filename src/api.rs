@@ -13,7 +13,7 @@ pub use crds::crds;
 pub use egress_policy::{EgressPolicy, EgressPolicySpec};
 pub use ephemeral_schema::{EphemeralSchema, EphemeralSchemaSpec, EphemeralSchemaStatus};
 pub use review::EphemeralReview;
-pub use status::{ErrorCode, Status, StatusCause, StatusDetails};
+pub use status::{ErrorCode, Status, StatusCause, StatusDetails, shown};
 pub use user::UserInfo;
 
 /// The API group of Celandine's own kinds.

@@ -1,6 +1,8 @@
 //! `metav1.Status`: how every failure is told.
 //!
 //! Absent: which failure is which Status (storage and server know their own).
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 /// An HTTP status code that tells of an error.
@@ -140,15 +142,46 @@ pub struct StatusCause {
     pub field: String,
 }
 
+/// Bytes of a piece of a request that a failure repeats: a message is for people.
+const MAX_SHOWN: usize = 1024;
+
+/// Bytes of a failure's message: as much as anybody scrolls through.
+const MAX_MESSAGE: usize = 32 * 1024;
+
+/// Causes of a failure, as many as a validation lists.
+const MAX_CAUSES: usize = 256;
+
+/// A text as far as a failure repeats it.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    match cut(text, MAX_SHOWN) {
+        None => Cow::Borrowed(text),
+        Some(beginning) => Cow::Owned(format!("{beginning}...")),
+    }
+}
+
+/// The beginning of a text that is too long.
+fn cut(text: &str, most: usize) -> Option<&str> {
+    (text.len() > most).then(|| text.get(..text.floor_char_boundary(most)).unwrap_or_default())
+}
+
+fn shorten(text: &mut String, most: usize) {
+    if let Some(beginning) = cut(text, most) {
+        *text = format!("{beginning}...");
+    }
+}
+
+/// INVARIANT: whatever a client sends, a failure stays small: [`Status::new`] and [`Status::with_details`] see to it.
 impl Status {
     /// A failure without details.
     pub fn new(code: ErrorCode, reason: impl Into<String>, message: impl Into<String>) -> Status {
+        let mut message = message.into();
+        shorten(&mut message, MAX_MESSAGE);
         Status {
             kind: "Status".into(),
             api_version: "v1".into(),
             metadata: EmptyMeta {},
             status: "Failure".into(),
-            message: message.into(),
+            message,
             reason: reason.into(),
             details: None,
             code,
@@ -157,7 +190,16 @@ impl Status {
 
     /// The same with details.
     #[must_use]
-    pub fn with_details(self, details: StatusDetails) -> Status {
+    pub fn with_details(self, mut details: StatusDetails) -> Status {
+        for text in [&mut details.name, &mut details.group, &mut details.kind, &mut details.uid] {
+            shorten(text, MAX_SHOWN);
+        }
+        details.causes.truncate(MAX_CAUSES);
+        for cause in &mut details.causes {
+            // A message of an EphemeralSchema's own may have 5 KiB, and the rule's words around it.
+            shorten(&mut cause.message, 8 * MAX_SHOWN);
+            shorten(&mut cause.field, MAX_SHOWN);
+        }
         Status { details: Some(details), ..self }
     }
 }
@@ -171,6 +213,25 @@ mod tests {
         assert_eq!(ErrorCode::new(201), Err(NotAnErrorCodeError(201)));
         assert_eq!(ErrorCode::new(600), Err(NotAnErrorCodeError(600)));
         assert_eq!(ErrorCode::new(404).map(ErrorCode::get), Ok(404));
+    }
+
+    #[test]
+    fn a_status_is_small_whatever_it_is_made_of() {
+        let huge = || "é".repeat(1 << 20);
+        let cause = StatusCause { reason: "X".into(), message: huge(), field: huge() };
+        let details = StatusDetails {
+            name: huge(),
+            group: huge(),
+            kind: huge(),
+            causes: vec![cause; 300],
+            ..StatusDetails::default()
+        };
+        let status = Status::new(ErrorCode::BAD_REQUEST, "BadRequest", huge()).with_details(details);
+        assert!(status.message.len() < 33 * 1024 && status.message.ends_with("é..."));
+        assert_eq!(status.details.as_ref().unwrap().causes.len(), 256);
+        assert!(serde_json::to_string(&status).unwrap().len() < 3 << 20);
+        assert_eq!(shown("short"), "short");
+        assert_eq!(shown(&huge()).len(), 1024 + 3);
     }
 
     #[test]

@@ -91,7 +91,9 @@ fn respond(context: &Context<'_>, wanted: negotiate::Wanted, version: &Ephemeral
     let encoding = context.pretty(wanted.encoding);
     match wanted.form {
         Form::Object => reply::value(StatusCode::CREATED, encoding, object),
-        Form::Metadata(of) => reply::value(StatusCode::CREATED, encoding, &table::partial(&object::tree(object), of)),
+        Form::Metadata(of) => {
+            reply::value(StatusCode::CREATED, encoding, &table::partial(&object::metadata(object), of))
+        }
         Form::Table(of) => {
             let columns: Vec<_> = if version.columns.is_empty() {
                 table::default_columns()
@@ -99,7 +101,7 @@ fn respond(context: &Context<'_>, wanted: negotiate::Wanted, version: &Ephemeral
                 [Column::name()].into_iter().chain(version.columns.iter().filter_map(Column::of)).collect()
             };
             let include = Include::parse(context.query.get("includeObject")).unwrap_or_default();
-            let table = table::table(&columns, &[object::tree(object)], json!({}), include, of, true);
+            let table = table::table(&columns, &[object::answer_tree(object)?], json!({}), include, of, true);
             reply::value(StatusCode::CREATED, encoding, &table)
         }
     }

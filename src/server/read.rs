@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use cel::Value;
-use http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 
@@ -111,14 +110,14 @@ fn get(place: &Place, path: &ResourcePath, reading: &Reading) -> Answer {
     let object = place.workspace.objects().get(&reading.kind, namespace, &path.name);
     let object = object.ok_or_else(|| Box::new(status::not_found(&path.group, &path.resource, &path.name)))?;
     match reading.form {
-        Form::Object => reply::value(StatusCode::OK, reading.encoding, object.value()),
+        Form::Object => reply::stored(reading.encoding, object.value()),
         Form::Metadata(version) => {
-            reply::value(StatusCode::OK, reading.encoding, &table::partial(&object::tree(object.value()), version))
+            reply::stored(reading.encoding, &table::partial(&object::metadata(object.value()), version))
         }
         Form::Table(_) => {
             let metadata = json!({"resourceVersion": object.revision().to_string()});
             let table = reading.table(&[object::tree(object.value())], metadata, true);
-            reply::value(StatusCode::OK, reading.encoding, &table)
+            reply::stored(reading.encoding, &table)
         }
     }
 }
@@ -193,21 +192,21 @@ fn list(context: &Context<'_>, place: &Place, reading: Reading) -> Answer {
         Form::Object => {
             let items = items.iter().map(|o| o.value()).collect();
             let list = List { kind: &reading.list_kind, api_version: &api_version, metadata, items };
-            reply::value(StatusCode::OK, encoding, &list)
+            reply::stored(encoding, &list)
         }
         Form::Metadata(version) => {
-            let items: Vec<_> = items.iter().map(|o| table::partial(&object::tree(o.value()), version)).collect();
+            let items: Vec<_> = items.iter().map(|o| table::partial(&object::metadata(o.value()), version)).collect();
             let list = json!({
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": version.api_version(),
                 "metadata": metadata,
                 "items": items,
             });
-            reply::value(StatusCode::OK, encoding, &list)
+            reply::stored(encoding, &list)
         }
         Form::Table(_) => {
             let trees: Vec<_> = items.iter().map(|o| object::tree(o.value())).collect();
-            reply::value(StatusCode::OK, encoding, &reading.table(&trees, json!(metadata), true))
+            reply::stored(encoding, &reading.table(&trees, json!(metadata), true))
         }
     }
 }

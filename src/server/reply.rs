@@ -10,8 +10,9 @@ use crate::{
     server::{
         body::{self, Body},
         negotiate::Encoding,
+        status,
     },
-    storage::encode::{self, EncodeError},
+    storage::encode::{self, EncodeError, MAX_ANSWER, Style},
 };
 
 /// A failure on its way out; boxed, for it is large and rare.
@@ -20,9 +21,10 @@ pub type Failure = Box<Status>;
 /// An answer or a failure.
 pub type Answer = Result<Response<Body>, Failure>;
 
-/// Most warnings of one answer, and most bytes of one: kube-apiserver's bounds.
-const MAX_WARNINGS: usize = 100;
-const MAX_WARNING_BYTES: usize = 4 * 1024;
+/// Characters of all warnings of one answer, and of each once there are more: kube-apiserver's `truncateAtTotalRunes` and
+/// `truncateItemRunes`. Clients and proxies bound the headers that they read.
+const MAX_WARNINGS: usize = 4 * 1024;
+const MAX_CUT_WARNING: usize = 256;
 
 impl Encoding {
     /// The media type.
@@ -33,14 +35,17 @@ impl Encoding {
         }
     }
 
-    /// Writes a value.
+    /// Writes a value that was made to answer a request.
     pub fn write(self, value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+        Ok(encode::within(MAX_ANSWER, self.style(), value).map_err(Status::from)?)
+    }
+
+    fn style(self) -> Style {
         match self {
-            Encoding::Json => Ok(encode::json(value).map_err(Status::from)?),
-            Encoding::PrettyJson => serde_json::to_vec_pretty(value)
-                .map_err(|e| EncodeError::Unwritable(e.to_string()).into())
-                .map_err(Box::new),
-            Encoding::Yaml => Ok(encode::yaml(value).map_err(Status::from)?),
+            Encoding::Json => Style::Json,
+            // As kube-apiserver indents.
+            Encoding::PrettyJson => Style::Pretty("  "),
+            Encoding::Yaml => Style::Yaml,
         }
     }
 }
@@ -48,6 +53,10 @@ impl Encoding {
 /// What the `Server-Timing` header of a response says besides the whole time; an extension of the response.
 #[derive(Clone, Debug)]
 pub struct ServerTiming(pub String);
+
+/// An extension of the response of a watch: it ends when it ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Endless;
 
 /// A response of bytes.
 pub fn bytes(code: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response<Body> {
@@ -72,6 +81,20 @@ pub fn value(code: StatusCode, encoding: Encoding, value: &impl Serialize) -> An
     Ok(bytes(code, encoding.media_type(), encoding.write(value)?))
 }
 
+/// Bytes of what is there already and only written: pages keep lists below it.
+const MAX_STORED: usize = 128 * 1024 * 1024;
+
+/// A response of stored objects.
+pub fn stored(encoding: Encoding, value: &impl Serialize) -> Answer {
+    let written = encode::within(MAX_STORED, encoding.style(), value).map_err(|error| match error {
+        EncodeError::TooLarge(most) => status::bad_request(format!(
+            "the objects take more than {most} bytes: ask for pages of them with ?limit= (kubectl --chunk-size)"
+        )),
+        unwritable @ EncodeError::Unwritable(_) => unwritable.into(),
+    })?;
+    Ok(bytes(StatusCode::OK, encoding.media_type(), written))
+}
+
 /// A response of a failure.
 pub fn failure(failure: &Status, encoding: Encoding) -> Response<Body> {
     let code = StatusCode::from_u16(failure.code.get()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -90,22 +113,22 @@ pub fn with(mut response: Response<Body>, name: HeaderName, value: &'static str)
 
 /// Adds warnings, each as `299 - "text"` (RFC 7234 without the date, as Kubernetes writes it).
 pub fn warn<S: AsRef<str>>(headers: &mut HeaderMap, warnings: &[S]) {
-    for warning in warnings.iter().take(MAX_WARNINGS) {
-        if let Ok(value) = HeaderValue::from_bytes(warning_header(warning.as_ref()).as_bytes()) {
+    let whole: usize = warnings.iter().map(|warning| warning.as_ref().chars().count()).sum();
+    let most = if whole > MAX_WARNINGS { MAX_CUT_WARNING } else { MAX_WARNINGS };
+    let mut left = MAX_WARNINGS;
+    for warning in warnings {
+        let length = warning.as_ref().chars().count().min(most);
+        let Some(rest) = left.checked_sub(length) else { return };
+        left = rest;
+        if let Ok(value) = HeaderValue::from_bytes(warning_header(warning.as_ref(), most).as_bytes()) {
             headers.append(header::WARNING, value);
         }
     }
 }
 
-fn warning_header(text: &str) -> String {
+fn warning_header(text: &str, most: usize) -> String {
     let mut out = String::from("299 - \"");
-    for c in text.chars().take_while({
-        let mut bytes = 0;
-        move |c| {
-            bytes += c.len_utf8();
-            bytes <= MAX_WARNING_BYTES
-        }
-    }) {
+    for c in text.chars().take(most) {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
             // Kubernetes drops control characters; a line's end between words is a space.
@@ -124,9 +147,21 @@ mod tests {
 
     #[test]
     fn warnings_are_escaped() {
-        assert_eq!(warning_header("plain"), r#"299 - "plain""#);
-        assert_eq!(warning_header("a \"b\" \\ c\r\nd\u{7f}é"), r#"299 - "a \"b\" \\ c dé""#);
-        assert_eq!(warning_header(&"é".repeat(5000)).len(), 8 + MAX_WARNING_BYTES);
+        assert_eq!(warning_header("plain", 9), r#"299 - "plain""#);
+        assert_eq!(warning_header("a \"b\" \\ c\r\nd\u{7f}é", 99), r#"299 - "a \"b\" \\ c dé""#);
+        assert_eq!(warning_header(&"x".repeat(5000), 256).len(), 8 + 256);
+    }
+
+    #[test]
+    fn warnings_are_bounded_together() {
+        let written = |warnings: &[String]| {
+            let mut headers = HeaderMap::new();
+            warn(&mut headers, warnings);
+            headers.get_all(header::WARNING).iter().map(|w| w.len() - 8).collect::<Vec<_>>()
+        };
+        assert_eq!(written(&["x".repeat(3000), "x".repeat(1000)]), [3000, 1000]);
+        assert_eq!(written(&["x".repeat(4000), "x".repeat(100)]), [256, 100]);
+        assert_eq!(written(&vec!["x".repeat(300); 100]), [256; 16]);
     }
 
     #[track_caller]

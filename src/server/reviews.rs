@@ -11,7 +11,7 @@ use crate::{
     server::{
         access,
         negotiate::{self, Media},
-        protobuf,
+        object, protobuf,
         published::Resource,
         reply::{self, Answer, Failure},
         request_info::ResourcePath,
@@ -19,7 +19,10 @@ use crate::{
         service::Context,
         status,
     },
-    storage::authorizer::Attributes,
+    storage::{
+        authorizer::Attributes,
+        decode::{self, Format},
+    },
 };
 
 /// What is accepted: reviews are all that is read from protobuf.
@@ -152,29 +155,14 @@ fn read(
         Media::Unknown => return Err(Box::new(status::unsupported_media_type(ACCEPTED))),
         Media::Protobuf => protobuf::review(body).map_err(|e| bad(e.to_string()))?,
         media => {
-            let value: Result<Value, String> = if media == Media::Yaml {
-                std::str::from_utf8(body)
-                    .map_err(|e| e.to_string())
-                    .and_then(|text| serde_saphyr::from_str(text).map_err(|e| e.to_string()))
-            } else {
-                serde_json::from_slice(body).map_err(|e| e.to_string())
+            let format = if media == Media::Yaml { Format::Yaml } else { Format::Json };
+            let unrecognized = |problem: &str| {
+                bad(format!("the object provided is unrecognized (must be of type {}){problem}", resource.kind))
             };
-            match value {
+            match decode::value(format, body).map(|value| object::tree(&value)) {
                 Ok(Value::Object(object)) => object,
-                Ok(_) => {
-                    return Err(bad(format!(
-                        "the object provided is unrecognized (must be of type {})",
-                        resource.kind
-                    )));
-                }
-                Err(e) => {
-                    let e = status::echo(&e);
-                    return Err(bad(format!(
-                        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
-                         json parse error: {e}",
-                        resource.kind
-                    )));
-                }
+                Ok(_) => return Err(unrecognized("")),
+                Err(problem) => return Err(unrecognized(&format!(": {}", status::echo(&problem)))),
             }
         }
     };

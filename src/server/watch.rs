@@ -79,6 +79,7 @@ pub(super) fn watch(context: &Context<'_>, place: &Place, reading: Reading) -> A
     });
     let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
     *response.status_mut() = StatusCode::OK;
+    response.extensions_mut().insert(reply::Endless);
     Ok(reply::with(response, header::CONTENT_TYPE, "application/json"))
 }
 
@@ -170,7 +171,7 @@ impl Stream {
     fn event(&mut self, ty: &'static str, object: &Value) -> Option<Bytes> {
         match self.reading.form {
             Form::Object => line(ty, object),
-            Form::Metadata(version) => line(ty, &table::partial(&object::tree(object), version)),
+            Form::Metadata(version) => line(ty, &table::partial(&object::metadata(object), version)),
             Form::Table(_) => {
                 let tree = object::tree(object);
                 let version = tree.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();

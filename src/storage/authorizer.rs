@@ -8,6 +8,7 @@ use std::sync::Arc;
 pub use self::rbac::Rbac;
 use crate::{
     api::{UserInfo, user::MASTERS},
+    engine::schema::field_error::quote,
     storage::objects::Objects,
 };
 
@@ -121,7 +122,7 @@ impl Authorizer {
 pub fn refusal(user: &UserInfo, attributes: &Attributes) -> String {
     let name = if user.username.is_empty() { "system:anonymous" } else { &user.username };
     if let Some(path) = &attributes.path {
-        return format!("User {name:?} cannot {} path {path:?}", attributes.verb);
+        return format!("User {} cannot {} path {}", quote(name), attributes.verb, quote(path));
     }
     let resource = if attributes.subresource.is_empty() {
         attributes.resource.to_string()
@@ -131,11 +132,14 @@ pub fn refusal(user: &UserInfo, attributes: &Attributes) -> String {
     let place = if attributes.namespace.is_empty() {
         "at the cluster scope".to_owned()
     } else {
-        format!("in the namespace {:?}", &*attributes.namespace)
+        format!("in the namespace {}", quote(&attributes.namespace))
     };
     format!(
-        "User {name:?} cannot {} resource {resource:?} in API group {:?} {place}",
-        attributes.verb, &*attributes.group
+        "User {} cannot {} resource {} in API group {} {place}",
+        quote(name),
+        attributes.verb,
+        quote(&resource),
+        quote(&attributes.group)
     )
 }
 

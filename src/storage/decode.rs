@@ -7,9 +7,6 @@ mod yaml;
 
 use cel::Value;
 
-/// Levels of nesting of a body: what `serde_json` allows, so that both formats agree; Kubernetes' objects stay below 50.
-pub const MAX_DEPTH: usize = 128;
-
 /// Bytes of a body, kube-apiserver's `MaxRequestBodyBytes`.
 pub const MAX_BODY: usize = 3 * 1024 * 1024;
 
@@ -85,6 +82,14 @@ pub fn object(format: Format, body: &[u8], expected: &str) -> Result<Decoded, De
     parse(format, body)
         .and_then(|decoded| typed(decoded, body))
         .map_err(|problem| DecodeError::unrecognized(expected, problem, body))
+}
+
+/// Any value that a body says.
+///
+/// # Errors
+/// What is wrong with it, as kube-apiserver words it.
+pub fn value(format: Format, body: &[u8]) -> Result<Value, String> {
+    parse(format, body).map(|decoded| decoded.value)
 }
 
 impl DecodeError {

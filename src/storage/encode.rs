@@ -13,48 +13,73 @@ pub const MAX_ANSWER: usize = 8 * 1024 * 1024;
 /// Why a value is not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// It is larger than [`MAX_ANSWER`].
-    #[error("the answer is larger than {MAX_ANSWER} bytes")]
-    TooLarge,
+    /// It is larger than this many bytes.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
     /// It holds something that has no JSON form.
     #[error("the answer cannot be written: {0}")]
     Unwritable(String),
 }
 
-/// The value as JSON, in one line, with its end.
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// JSON in one line, with its end.
+    Json,
+    /// JSON for people, indented by this.
+    Pretty(&'static str),
+    /// Block style, lists at the indentation of their key, texts of several lines as literal blocks.
+    Yaml,
+}
+
+/// The value in at most `most` bytes. It is given up where it grows past them: what expressions made may hold a part many
+/// times over and be endless when it is written out.
+///
+/// # Errors
+/// [`EncodeError`]
+pub fn within(most: usize, style: Style, value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
+    let mut out = Bounded { bytes: Vec::new(), most, full: false };
+    let written = match style {
+        Style::Json => serde_json::to_writer(&mut out, value).map_err(|error| error.to_string()),
+        Style::Pretty(indent) => {
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+            let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+            value.serialize(&mut serializer).map_err(|error| error.to_string())
+        }
+        Style::Yaml => {
+            let options = serde_saphyr::ser_options! {
+                compact_list_indent: true,
+                // Long lines stay as they are, as kubectl leaves them.
+                folded_wrap_chars: usize::MAX,
+            };
+            serde_saphyr::to_io_writer_with_options(&mut out, value, options).map_err(|error| error.to_string())
+        }
+    };
+    out.finish(written)
+}
+
+/// An answer as JSON, in one line, with its end.
 ///
 /// # Errors
 /// [`EncodeError`]
 pub fn json(value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
-    let mut out = Bounded::default();
-    let written = serde_json::to_writer(&mut out, value);
-    out.finish(written.map_err(|error| error.to_string()))
+    within(MAX_ANSWER, Style::Json, value)
 }
 
-/// The value as JSON for people: indented by four spaces, as kubectl prints it.
+/// An answer as JSON for people: indented by four spaces, as kubectl prints it.
 ///
 /// # Errors
 /// [`EncodeError`]
 pub fn pretty_json(value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
-    let mut out = Bounded::default();
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-    let written = value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter));
-    out.finish(written.map_err(|error| error.to_string()))
+    within(MAX_ANSWER, Style::Pretty("    "), value)
 }
 
-/// The value as YAML: block style, lists at the indentation of their key, texts of several lines as literal blocks.
+/// An answer as YAML.
 ///
 /// # Errors
 /// [`EncodeError`]
 pub fn yaml(value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
-    let options = serde_saphyr::ser_options! {
-        compact_list_indent: true,
-        // Long lines stay as they are, as kubectl leaves them.
-        folded_wrap_chars: usize::MAX,
-    };
-    let mut out = Bounded::default();
-    let written = serde_saphyr::to_io_writer_with_options(&mut out, value, options);
-    out.finish(written.map_err(|error| error.to_string()))
+    within(MAX_ANSWER, Style::Yaml, value)
 }
 
 /// The author's fault: 500, like an expression that fails.
@@ -70,16 +95,16 @@ impl From<EncodeError> for Status {
     }
 }
 
-#[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,
+    most: usize,
     full: bool,
 }
 
 impl Bounded {
     fn finish(mut self, written: Result<(), String>) -> Result<Vec<u8>, EncodeError> {
         match written {
-            _ if self.full => Err(EncodeError::TooLarge),
+            _ if self.full => Err(EncodeError::TooLarge(self.most)),
             Err(problem) => Err(EncodeError::Unwritable(problem)),
             Ok(()) => {
                 if self.bytes.last() != Some(&b'\n') {
@@ -93,7 +118,7 @@ impl Bounded {
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > MAX_ANSWER {
+        if self.bytes.len() + bytes.len() > self.most {
             self.full = true;
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -148,9 +173,15 @@ mod tests {
 
     #[test]
     fn answers_are_bounded() {
+        let too_large = Err(EncodeError::TooLarge(MAX_ANSWER));
         let big = Value::List(List::from(vec![Value::from("x".repeat(1024 * 1024)); 9]));
-        assert_eq!(json(&big), Err(EncodeError::TooLarge));
-        assert_eq!(yaml(&big), Err(EncodeError::TooLarge));
+        // 2^60 values when it is written out, two in memory.
+        let endless = (0..60).fold(Value::from(Vec::new()), |inner, _| vec![inner.clone(), inner].into());
+        for value in [big, endless] {
+            assert_eq!(json(&value), too_large);
+            assert_eq!(pretty_json(&value), too_large);
+            assert_eq!(yaml(&value), too_large);
+        }
         assert_eq!(json(&Value::Int(1)), Ok(b"1\n".to_vec()));
     }
 }

@@ -3,11 +3,11 @@
 //! Absent: the protocol's own errors (server: 401, 405, 406, ...), the log.
 use super::{decode::DecodeError, strategy::Refusal};
 use crate::{
-    api::{ErrorCode, Status, StatusCause, StatusDetails},
+    api::{ErrorCode, Status, StatusCause, StatusDetails, shown},
     engine::{
         need::Resource,
         outcome::{ExpressionFailure, Failure},
-        schema::FieldError,
+        schema::{FieldError, field_error::quote},
     },
 };
 
@@ -71,7 +71,7 @@ fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Status
         many => format!("[{}]", many.join(", ")),
     };
     let qualified = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
-    let message = format!("{qualified} \"{name}\" is invalid: {text}");
+    let message = format!("{qualified} \"{}\" is invalid: {text}", shown(name));
     let causes = errors.iter().map(|error| StatusCause {
         reason: error.reason.as_str().into(),
         message: error.message.clone(),
@@ -89,7 +89,7 @@ fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Status
 /// 404 that names the object which is not there.
 fn not_found(group: &str, plural: &str, name: &str) -> Status {
     let qualified = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
-    Status::new(ErrorCode::NOT_FOUND, "NotFound", format!("{qualified} \"{name}\" not found")).with_details(
+    Status::new(ErrorCode::NOT_FOUND, "NotFound", format!("{qualified} {} not found", quote(name))).with_details(
         StatusDetails { name: name.into(), group: group.into(), kind: plural.into(), ..StatusDetails::default() },
     )
 }

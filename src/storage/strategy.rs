@@ -12,12 +12,15 @@ use super::{
     decode::{self, DecodeError},
     metadata::{self, Metadata},
 };
-use crate::engine::{
-    diagnostic::FieldPath,
-    schema::{
-        self, FieldError, Structural, field_error,
-        rules::Rules,
-        validate::{blocks_rules, validate},
+use crate::{
+    api::shown,
+    engine::{
+        diagnostic::FieldPath,
+        schema::{
+            self, FieldError, Structural, field_error,
+            rules::Rules,
+            validate::{blocks_rules, validate},
+        },
     },
 };
 
@@ -147,11 +150,15 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
     let Value::Map(fields) = decoded.value else { return Err(Refusal::Decode(DecodeError::UnknownFormat)) };
     let (kind, api_version) = (text(&fields, "kind"), text(&fields, "apiVersion"));
     let (group, version) = group_version(api_version).ok_or_else(|| {
-        DecodeError::unrecognized(expected.kind, format!("unexpected GroupVersion string: {api_version}"), sent.body)
+        DecodeError::unrecognized(
+            expected.kind,
+            format!("unexpected GroupVersion string: {}", shown(api_version)),
+            sent.body,
+        )
     })?;
     let unfit = |problem: String| Refusal::Unfit {
-        kind: kind.into(),
-        version: version.into(),
+        kind: shown(kind).into(),
+        version: shown(version).into(),
         expected: expected.kind.into(),
         problem,
     };
@@ -175,7 +182,7 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
 
     if (group, version) != (expected.group, expected.version) {
         return Err(Refusal::Version {
-            found: api_version.into(),
+            found: shown(api_version).into(),
             expected: format!("{}/{}", expected.group, expected.version),
         });
     }
@@ -183,9 +190,9 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
     metadata.generate(sent.random);
 
     let invalid = |errors: Vec<FieldError>| Refusal::Invalid {
-        kind: kind.into(),
+        kind: shown(kind).into(),
         group: group.into(),
-        name: metadata.name.as_deref().unwrap_or_default().into(),
+        name: shown(metadata.name.as_deref().unwrap_or_default()).into(),
         errors,
     };
     if kind != expected.kind {

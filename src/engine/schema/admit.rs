@@ -18,13 +18,16 @@ use crate::engine::{
     },
 };
 
+/// Unknown fields that are listed, as Kubernetes' decoder lists at most.
+const MAX_UNKNOWN: usize = 100;
+
 /// Fills in defaults. A null where none may be takes the default or, without one, goes. Idempotent.
 pub fn default(schema: &Structural, value: Value) -> Value {
     let mut pass = Pass { prune: false, default: true, unknown: Vec::new() };
     pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0).unwrap_or(value)
 }
 
-/// Drops what the schema does not know, and says what that was: `spec.objs[0].y`. Idempotent.
+/// Drops what the schema does not know, and says what that was, the first hundred of it: `spec.objs[0].y`. Idempotent.
 pub fn prune(schema: &Structural, value: Value) -> (Value, Vec<String>) {
     let mut pass = Pass { prune: true, default: false, unknown: Vec::new() };
     let pruned = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
@@ -145,7 +148,9 @@ impl Pass {
         let Some(known) = known(schema, name) else {
             let dropped = self.prune && closed(schema);
             return dropped.then(|| {
-                self.unknown.push(here.dotted());
+                if self.unknown.len() < MAX_UNKNOWN {
+                    self.unknown.push(here.dotted());
+                }
                 Change::Remove
             });
         };

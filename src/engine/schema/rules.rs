@@ -21,6 +21,7 @@ use crate::engine::{
         structural::SchemaType,
         to_cel::to_rules,
         trail::Trail,
+        validate::MAX_ERRORS,
     },
 };
 
@@ -101,6 +102,7 @@ impl Run {
         }
         for rule in &node.rules {
             self.rule(node, rule, raw, seen, at);
+            self.stopped |= self.errors.len() >= MAX_ERRORS;
             if self.stopped {
                 return;
             }

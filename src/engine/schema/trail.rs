@@ -1,7 +1,7 @@
 //! Where a walk stands: a path on the stack that is only built when there is something to say.
 //!
 //! Absent: what is walked.
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 use crate::engine::diagnostic::FieldPath;
 
@@ -18,13 +18,23 @@ pub(super) enum Trail<'a> {
     Index(&'a Trail<'a>, usize),
 }
 
+/// Bytes of a name that a path shows: a request's names may be as long as its body, and paths are told again and again.
+const MAX_NAME: usize = 256;
+
+fn shown(name: &str) -> Cow<'_, str> {
+    match name.len() > MAX_NAME {
+        true => format!("{}...", name.get(..name.floor_char_boundary(MAX_NAME)).unwrap_or_default()).into(),
+        false => name.into(),
+    }
+}
+
 impl Trail<'_> {
     /// The path as a value.
     pub(super) fn path(&self) -> FieldPath {
         match self {
             Trail::Root(path) => (*path).clone(),
-            Trail::Field(parent, name) => parent.path().field(name),
-            Trail::Key(parent, key) => parent.path().key(key),
+            Trail::Field(parent, name) => parent.path().field(&shown(name)),
+            Trail::Key(parent, key) => parent.path().key(&shown(key)),
             Trail::Index(parent, index) => parent.path().index(*index),
         }
     }
@@ -41,6 +51,7 @@ impl Trail<'_> {
             Trail::Root(path) => write!(out, "{path}"),
             Trail::Field(parent, name) | Trail::Key(parent, name) => {
                 parent.print(out);
+                let name = shown(name);
                 if out.is_empty() { write!(out, "{name}") } else { write!(out, ".{name}") }
             }
             Trail::Index(parent, index) => {

@@ -20,7 +20,7 @@ use crate::engine::{
 mod numbers;
 
 /// Errors listed for one object; who sends a million wrong items wants no million answers.
-const MAX_ERRORS: usize = 256;
+pub(super) const MAX_ERRORS: usize = 256;
 
 /// All that does not fit, in the order of the schema. The value is pruned and defaulted.
 pub fn validate(schema: &Structural, value: &Value, path: &FieldPath) -> Vec<FieldError> {

@@ -14,6 +14,7 @@ use crate::{
         kinds::Kinds as _,
         need::{Need, NeedId, Question, Resource, SourceFailure, Supply},
         outcome::Failure,
+        schema::field_error::quote,
     },
     storage::{
         answers::{Basis, Decided, Read, What},
@@ -89,7 +90,7 @@ pub(super) fn forbidden_message(user: &UserInfo, attributes: &Attributes) -> Str
         true => attributes.resource.to_string(),
         false => format!("{}.{}", attributes.resource, attributes.group),
     };
-    let name = if attributes.name.is_empty() { String::new() } else { format!(" \"{}\"", attributes.name) };
+    let name = if attributes.name.is_empty() { String::new() } else { format!(" {}", quote(&attributes.name)) };
     format!("{qualified}{name} is forbidden: {}", refusal(user, attributes))
 }
 

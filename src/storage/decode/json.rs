@@ -5,6 +5,10 @@ use cel::json::Decoder;
 use serde::de::DeserializeSeed as _;
 
 use super::{Decoded, MAX_REPEATED, words};
+use crate::api::shown;
+
+/// Repeated fields that are looked at to list them once each.
+const MAX_LOOKS: usize = 100 * MAX_REPEATED;
 
 /// One JSON document; nesting is bounded by `serde_json` (128 levels).
 ///
@@ -12,10 +16,15 @@ use super::{Decoded, MAX_REPEATED, words};
 /// What is wrong with it, in the words of Go's `encoding/json`.
 pub(super) fn parse(body: &[u8]) -> Result<Decoded, String> {
     let mut strict: Vec<String> = Vec::new();
+    // Looked at and not only listed: a path is as long as the body if its sender likes, and repeats as often.
+    let mut looks = 0;
     let mut note = |path: &str| {
-        let problem = format!("duplicate field {path:?}");
-        if strict.len() < MAX_REPEATED && !strict.contains(&problem) {
-            strict.push(problem);
+        looks += 1;
+        if strict.len() < MAX_REPEATED && looks <= MAX_LOOKS {
+            let problem = format!("duplicate field {:?}", shown(path));
+            if !strict.contains(&problem) {
+                strict.push(problem);
+            }
         }
     };
     let mut deserializer = serde_json::Deserializer::from_slice(body);

@@ -19,6 +19,8 @@ use super::{Document, Entry, Node, Position, Shape, position, scalar, spell::Sty
 const MAX_ALIASED_NODES: usize = 10_000;
 /// Levels of nesting of a document: what every recursive walk over values and nodes must bear.
 const MAX_DEPTH: usize = 100;
+/// Errors of one text; each is looked up in it.
+const MAX_ERRORS: usize = 100;
 
 /// The documents of a file, and what is wrong with it.
 #[derive(Clone, Debug)]
@@ -43,6 +45,8 @@ pub struct ManifestError {
     pub range: Range<usize>,
     /// One lowercase fragment.
     pub message: String,
+    /// The key, where the mistake is that it stands there twice: the rest of the text was read, and the last value counts.
+    pub repeated: Option<Arc<str>>,
 }
 
 /// Reads a file's text.
@@ -87,7 +91,7 @@ pub fn parse(file: &str, text: impl Into<Arc<str>>) -> Manifest {
 }
 
 fn fail(text: &str, range: Range<usize>, message: impl Into<String>) -> ManifestError {
-    ManifestError { position: position(text, range.start), range, message: message.into() }
+    ManifestError { position: position(text, range.start), range, message: message.into(), repeated: None }
 }
 
 /// A finished node.
@@ -224,8 +228,9 @@ impl Builder<'_> {
         let Some(Frame { collection: Collection::Map { keys, key, .. }, end, .. }) = self.stack.last_mut() else {
             return;
         };
-        if !keys.insert(Arc::clone(&text)) && &*text != "<<" {
-            self.errors.push(fail(self.text, range.clone(), format!("duplicate key `{text}`")));
+        if !keys.insert(Arc::clone(&text)) && &*text != "<<" && self.errors.len() < MAX_ERRORS {
+            let error = fail(self.text, range.clone(), format!("duplicate key `{text}`"));
+            self.errors.push(ManifestError { repeated: Some(Arc::clone(&text)), ..error });
         }
         *end = range.end;
         *key = Some((text, range));

@@ -9,7 +9,7 @@ use cel::{
 };
 
 use super::Metadata;
-use crate::storage::decode::json_type;
+use crate::{api::shown, storage::decode::json_type};
 
 /// The type of a field.
 enum Type {
@@ -24,6 +24,9 @@ enum Type {
     Structs(&'static str, Fields),
     Anything,
 }
+
+/// Unknown fields that are listed, as Kubernetes' decoder lists at most.
+const MAX_UNKNOWN: usize = 100;
 
 type Fields = &'static [(&'static str, Type)];
 
@@ -101,7 +104,8 @@ fn check_struct(
     for (key, value) in map.iter() {
         let Key::String(key) = key else { continue };
         match fields.iter().find(|(field, _)| *field == &**key) {
-            None => unknown.push(format!("unknown field \"{path}.{key}\"")),
+            None if unknown.len() < MAX_UNKNOWN => unknown.push(format!("unknown field \"{path}.{}\"", shown(key))),
+            None => {}
             Some((field, ty)) => check(name, ty, value, &format!("{stack}{field}"), &format!("{path}.{key}"), unknown)?,
         }
     }
@@ -128,6 +132,7 @@ fn check(
         }
         (Type::Time, Value::String(text)) if text.parse::<jiff::Timestamp>().is_ok() => Ok(()),
         (Type::Time, Value::String(text)) => {
+            let text = shown(text);
             Err(format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {text:?} as \"2006\""))
         }
         (Type::Time, other) => Err(format!("json: cannot unmarshal {} into Go value of type string", json_type(other))),

@@ -8,6 +8,7 @@ use cel::{
 
 use super::Metadata;
 use crate::{
+    api::shown,
     engine::{
         diagnostic::FieldPath,
         schema::{FieldError, field_error},
@@ -18,13 +19,18 @@ use crate::{
 /// Bytes of all annotations: apimachinery's `TotalAnnotationSizeLimitB`.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
+/// Errors listed, as many as of a schema.
+const MAX_ERRORS: usize = 256;
+
 /// All that is wrong.
 pub fn validate(metadata: &Metadata, namespaced: bool) -> Vec<FieldError> {
     let path = FieldPath::root().field("metadata");
     let mut errors = Vec::new();
     let mut invalid = |field: &str, value: &str, messages: Vec<String>| {
         let path = path.field(field);
-        errors.extend(messages.iter().map(|message| field_error::invalid(&path, &Value::from(value), message)));
+        let left = MAX_ERRORS.saturating_sub(errors.len());
+        let messages = messages.iter().take(left);
+        errors.extend(messages.map(|message| field_error::invalid(&path, &Value::from(&*shown(value)), message)));
     };
     if let Some(base) = &metadata.generate_name {
         invalid("generateName", base, dns1123_subdomain(&without_trailing_dash(base)));
