@@ -10,9 +10,12 @@
 )]
 mod support;
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use celandine::server::{Config, Limits, ServeError, TlsFiles, bind};
+use celandine::{
+    server::{Config, Limits, ServeError, Server, TlsFiles, bind},
+    storage::directory::Directory,
+};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -30,7 +33,10 @@ struct Running {
 }
 
 async fn start(config: Config) -> Running {
-    let server = bind(config, support::workspaces()).await.unwrap();
+    serving(bind(config, support::workspaces()).await.unwrap())
+}
+
+fn serving(server: Server) -> Running {
     let (stop, stopped) = oneshot::channel();
     let address = server.address();
     let server = tokio::spawn(server.run(async {
@@ -198,4 +204,90 @@ async fn https_is_served_from_pem_files() {
     tokio::spawn(connection);
     let request = Request::get("https://localhost/livez").body(Full::<bytes::Bytes>::default()).unwrap();
     assert_eq!(sender.send_request(request).await.unwrap().status(), StatusCode::OK);
+}
+
+/// Who does nothing makes room, the longest first; who is at work does not.
+#[tokio::test]
+async fn idle_connections_make_room() {
+    let limits = Limits { connections: 3, ..Limits::default() };
+    let running = start(config(limits)).await;
+    let watch = b"GET /api/v1/namespaces?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut watching = TcpStream::connect(running.address).await.unwrap();
+    watching.write_all(watch).await.unwrap();
+    let mut first = [0; 15];
+    watching.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        held.push(TcpStream::connect(running.address).await.unwrap());
+        let answer = raw(running.address, b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    }
+    let mut end = Vec::new();
+    let _ = held.remove(0).read_to_end(&mut end).await;
+    assert!(end.is_empty());
+    let mut one = [0; 1];
+    let going_on = tokio::time::timeout(Duration::from_millis(50), async {
+        while watching.read(&mut one).await.is_ok_and(|n| n > 0) {}
+    });
+    assert!(going_on.await.is_err(), "the watch was ended");
+}
+
+/// A client that asks and does not read is left, and what it was to be sent is freed.
+#[tokio::test]
+async fn answers_that_are_not_taken_are_dropped() {
+    let directory = tempfile::tempdir().unwrap();
+    // More than the sockets of both sides hold.
+    let text = "x".repeat(12 * 1024 * 1024);
+    for name in ["one", "two"] {
+        let metadata = serde_json::json!({"name": name, "namespace": "default"});
+        let big =
+            serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"text": text}});
+        std::fs::write(directory.path().join(format!("{name}.json")), big.to_string()).unwrap();
+    }
+    let (directory, report) = Directory::load(directory.path()).unwrap();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    let limits = Limits { exchange_deadline: Duration::from_millis(300), connections: 1, ..Limits::default() };
+    let running = serving(bind(config(limits), Arc::clone(directory.workspaces())).await.unwrap());
+    let mut stalled = TcpStream::connect(running.address).await.unwrap();
+    let ask = b"GET /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stalled.write_all(ask).await.unwrap();
+    let mut first = [0; 15];
+    stalled.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    // There is room for one connection: this one is answered when the other is gone.
+    let answer = raw(running.address, b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    let mut taken = Vec::new();
+    let _ = stalled.read_to_end(&mut taken).await;
+    assert!(taken.len() < 24 * 1024 * 1024, "{}", taken.len());
+}
+
+#[tokio::test]
+async fn requests_name_one_host() {
+    let running = start(config(Limits::default())).await;
+    for (hosts, words) in [
+        ("", "missing required Host header"),
+        ("Host: localhost\r\nHost: evil.example\r\n", "too many Host headers"),
+        ("Host: \u{e9}\r\n", "must be localhost or an address"),
+        ("Host: localhost\r\nOrigin: https://evil.example\r\n", "other origins are not answered"),
+        ("Host: localhost\r\nOrigin: null\r\n", "other origins are not answered"),
+    ] {
+        let answer =
+            raw(running.address, format!("GET /livez HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n").as_bytes()).await;
+        assert!(answer.contains(words), "{hosts}: {answer}");
+    }
+    for request in [
+        "GET /livez HTTP/1.0\r\n\r\n".to_owned(),
+        "GET /livez HTTP/1.1\r\nHost: localhost:1\r\nOrigin: http://localhost:1\r\nConnection: close\r\n\r\n"
+            .to_owned(),
+        // Each group of a user who is impersonated is a header.
+        format!(
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nImpersonate-User: sam\r\n{}\r\n",
+            "Impersonate-Group: g\r\n".repeat(500)
+        ),
+    ] {
+        let answer = raw(running.address, request.as_bytes()).await;
+        assert!(answer.split(' ').nth(1) == Some("200"), "{answer}");
+    }
 }

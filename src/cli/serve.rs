@@ -43,7 +43,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (directory, report) = load::load(&args.dir)?;
     load::findings(&report);
+    // A thread more than may compute: it is left for sockets and probes.
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(Limits::default().computing + 1)
         .enable_all()
         .build()
         .map_err(|error| CliError::Message(format!("cannot start a runtime: {error}")))?;

@@ -34,7 +34,9 @@ pub struct Limits {
     pub body_deadline: Duration,
     /// For a whole request but a watch; `?timeout=` shortens it.
     pub request_deadline: Duration,
-    /// A connection without requests is closed after it.
+    /// From the head of a request to the last byte of its answer, a watch's apart: then the connection is closed.
+    pub exchange_deadline: Duration,
+    /// A connection without requests is closed after it, or when there are too many connections and it waits the longest.
     pub idle_timeout: Duration,
     /// A watch ends after it even if the client asks for longer; clients watch again from where they were.
     pub watch_deadline: Duration,
@@ -44,12 +46,18 @@ pub struct Limits {
     pub header_bytes: usize,
     /// Bytes of a request's body.
     pub body_bytes: usize,
+    /// Headers of an HTTP/1 request.
+    pub headers: usize,
+    /// KiB of answers that clients have not taken yet; past it only small ones are given.
+    pub unread_kib: u32,
     /// Open connections; more wait in the listener's backlog.
     pub connections: usize,
     /// Requests being answered, watches apart; more get 429. One user of a workspace may have half of what others leave.
     pub in_flight: usize,
     /// Creates at work, and those that wait for it; more get 429.
     pub creates: Bounds,
+    /// Creates that compute at the same time. The runtime that serves needs a thread more.
+    pub computing: usize,
     /// Bytes of answers that are kept.
     pub answer_bytes: u64,
     /// Watches open at once; more get 429.
@@ -67,6 +75,8 @@ impl Default for Limits {
             body_deadline: Duration::from_secs(10),
             // kube-apiserver gives a request 34 s when it creates.
             request_deadline: Duration::from_secs(34),
+            // kube-apiserver's --request-timeout: what is left of it after the rest is for a client that reads slowly.
+            exchange_deadline: Duration::from_secs(60),
             // kube-apiserver's IdleTimeout.
             idle_timeout: Duration::from_secs(90),
             // kube-apiserver ends watches after 30 to 60 minutes (--min-request-timeout 1800).
@@ -77,11 +87,17 @@ impl Default for Limits {
             header_bytes: 64 * 1024,
             // kube-apiserver's --max-resource-write-bytes.
             body_bytes: 3 * 1024 * 1024,
+            // Each group of a user who is impersonated is a header of its own.
+            headers: 1_000,
+            // 64 of the largest answers.
+            unread_kib: 512 * 1024,
             connections: 1_000,
             // Twice the creates that can be at work or wait: one greedy user has half of it and fills its queue there. At
             // least kube-apiserver's --max-requests-inflight.
             in_flight: (2 * (creates.seats + creates.queue)).max(400),
             creates,
+            // More would only take each other's turns.
+            computing: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             // Some ten thousand answers of a few kilobytes.
             answer_bytes: 64 * 1024 * 1024,
             watches: 1_000,

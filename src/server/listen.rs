@@ -1,21 +1,16 @@
 //! Sockets: accepting connections, TLS, idle connections, shutting down.
 //!
-//! Absent: what a request is answered (service).
-use std::{
-    convert::Infallible,
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+//! Absent: what a request is answered (service), when a connection has waited long enough (activity).
+mod activity;
+
+use std::{convert::Infallible, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::Request;
-use hyper::{body::Incoming, service::service_fn};
+use http::{Request, Version, header};
+use hyper::{
+    body::{Body as HttpBody, Incoming},
+    service::service_fn,
+};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
@@ -23,17 +18,20 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{Notify, Semaphore, watch},
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
-    time::Instant,
 };
 use tokio_rustls::TlsAcceptor;
 
+use self::activity::{Activity, Busy, End};
 use crate::{
     server::{
         body::Body,
         config::{Config, Limits},
-        service::Service,
+        negotiate::Encoding,
+        reply::{self, Endless},
+        service::{self, Service},
+        status,
         tls::{self, TlsError},
     },
     storage::workspace::Workspaces,
@@ -116,22 +114,31 @@ impl Server {
         let Server { listener, tls, reload, service, limits, .. } = self;
         let (closing, closed) = watch::channel(false);
         let permits = Arc::new(Semaphore::new(limits.connections));
+        let crowd = Arc::new(Notify::new());
         let mut tasks = JoinSet::new();
         let mut reload = reload.unwrap_or_else(|| Box::pin(std::future::pending()));
         let mut shutdown = std::pin::pin!(shutdown);
+        let mut arrived = None;
         loop {
-            let accepted = tokio::select! {
+            if arrived.is_some() && permits.available_permits() == 0 {
+                // Who does nothing makes room for who may have something to ask.
+                crowd.notify_one();
+            }
+            tokio::select! {
                 () = &mut shutdown => break,
-                () = &mut reload => continue,
-                Some(_) = tasks.join_next() => continue,
-                accepted = accept(&listener, &permits) => accepted,
-            };
-            let Some((stream, permit)) = accepted else { continue };
-            let (service, limits, tls, closed) = (service.clone(), limits.clone(), tls.clone(), closed.clone());
-            tasks.spawn(async move {
-                connection(stream, tls, service, &limits, closed).await;
-                drop(permit);
-            });
+                () = &mut reload => {}
+                Some(_) = tasks.join_next() => {}
+                stream = accept(&listener), if arrived.is_none() => arrived = stream,
+                permit = Arc::clone(&permits).acquire_owned(), if arrived.is_some() => {
+                    let Some(stream) = arrived.take() else { continue };
+                    let (service, tls, closed) = (service.clone(), tls.clone(), closed.clone());
+                    let (limits, crowd) = (limits.clone(), Arc::clone(&crowd));
+                    tasks.spawn(async move {
+                        connection(stream, tls, service, Bounds { limits: &limits, crowd: &crowd }, closed).await;
+                        drop(permit);
+                    });
+                }
+            }
         }
         drop(listener);
         service.close();
@@ -144,13 +151,9 @@ impl Server {
     }
 }
 
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
+async fn accept(listener: &TcpListener) -> Option<TcpStream> {
     match listener.accept().await {
-        Ok((stream, _)) => Some((stream, permit)),
+        Ok((stream, _)) => Some(stream),
         Err(error) => {
             // Out of descriptors, or the peer is gone: neither is cured by trying again at once.
             tracing::warn!(%error, "a connection was not accepted");
@@ -160,45 +163,44 @@ async fn accept(
     }
 }
 
+/// What bounds a connection.
+#[derive(Clone, Copy)]
+struct Bounds<'a> {
+    limits: &'a Limits,
+    /// Wakes one connection that does nothing, the one that has waited longest, when there are too many.
+    crowd: &'a Notify,
+}
+
 async fn connection(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
     service: Service,
-    limits: &Limits,
+    bounds: Bounds<'_>,
     closed: watch::Receiver<bool>,
 ) {
     // Without it the answer's last packet waits for an acknowledgement.
     let _ = stream.set_nodelay(true);
     match tls {
-        None => http(stream, service, limits, closed).await,
-        Some(tls) => match tokio::time::timeout(limits.header_deadline, tls.accept(stream)).await {
-            Ok(Ok(stream)) => http(stream, service, limits, closed).await,
+        None => http(stream, service, bounds, closed).await,
+        Some(tls) => match tokio::time::timeout(bounds.limits.header_deadline, tls.accept(stream)).await {
+            Ok(Ok(stream)) => http(stream, service, bounds, closed).await,
             Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
             Err(_) => tracing::debug!("a TLS handshake took too long"),
         },
     }
 }
 
-/// What a connection does at the moment.
-#[derive(Default)]
-struct Activity {
-    in_flight: AtomicUsize,
-    changed: Notify,
-}
-
-async fn http<S>(stream: S, service: Service, limits: &Limits, mut closed: watch::Receiver<bool>)
+async fn http<S>(stream: S, service: Service, bounds: Bounds<'_>, mut closed: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let Bounds { limits, crowd } = bounds;
     let activity = Arc::new(Activity::default());
     let answer = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
-            let (service, guard) = (service.clone(), Busy::new(Arc::clone(&activity)));
-            async move {
-                let response = service.call(request).await;
-                Ok::<_, Infallible>(response.map(|body| Guarded { body, _guard: guard }))
-            }
+            let (service, busy) = (service.clone(), Busy::new(Arc::clone(&activity)));
+            async move { Ok::<_, Infallible>(answered(&service, request, busy).await) }
         })
     };
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -206,6 +208,7 @@ where
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_deadline)
+        .max_headers(limits.headers)
         .max_buf_size(limits.header_bytes.max(8 * 1024));
     builder
         .http2()
@@ -219,14 +222,18 @@ where
     let serving = async {
         tokio::select! {
             result = &mut connection => return Some(result),
-            () = idle(&activity, limits.idle_timeout) => {}
+            end = activity.end(limits.idle_timeout, limits.exchange_deadline, Some(crowd)) => {
+                if end == End::Now {
+                    return None;
+                }
+            }
             _ = closed.wait_for(|closed| *closed) => {}
         }
         // What is in flight, a watch too, is finished first. A peer that does not take its leave is left.
         connection.as_mut().graceful_shutdown();
         tokio::select! {
             result = &mut connection => Some(result),
-            () = idle(&activity, limits.header_deadline) => None,
+            _ = activity.end(limits.header_deadline, limits.exchange_deadline, None) => None,
         }
     };
     if let Some(Err(error)) = serving.await {
@@ -234,29 +241,35 @@ where
     }
 }
 
-/// Resolves when nothing was asked for a while.
-async fn idle(activity: &Activity, timeout: Duration) {
-    let mut until = Instant::now() + timeout;
-    loop {
-        tokio::select! {
-            () = activity.changed.notified() => until = Instant::now() + timeout,
-            () = tokio::time::sleep_until(until) => {
-                if activity.in_flight.load(Ordering::Relaxed) == 0 {
-                    return;
-                }
-                until = Instant::now() + timeout;
-            }
-        }
+/// The answer to a request; its body holds what it takes until its end.
+async fn answered(service: &Service, request: Request<Incoming>, busy: Busy) -> http::Response<Guarded> {
+    // RFC 9112, section 3.2; who guards against other names by it must not be told two.
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let missing = hosts == 0 && request.version() == Version::HTTP_11;
+    let mut response = match (missing, hosts) {
+        (true, _) => reply::failure(&status::bad_request("missing required Host header"), Encoding::Json),
+        (_, 0 | 1) => service.call(request).await,
+        _ => reply::failure(&status::bad_request("too many Host headers"), Encoding::Json),
+    };
+    let length = response.body().size_hint().exact().unwrap_or_default();
+    let room = service.room(length).unwrap_or_else(|| {
+        response = service::busy();
+        None
+    });
+    if response.extensions().get::<Endless>().is_some() {
+        busy.endless();
     }
+    response.map(|body| Guarded { body, _busy: busy, _room: room })
 }
 
-/// The body of an answer; until its end the connection is busy.
+/// The body of an answer.
 struct Guarded {
     body: Body,
-    _guard: Busy,
+    _busy: Busy,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
-impl hyper::body::Body for Guarded {
+impl HttpBody for Guarded {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -273,22 +286,5 @@ impl hyper::body::Body for Guarded {
 
     fn size_hint(&self) -> hyper::body::SizeHint {
         self.body.size_hint()
-    }
-}
-
-struct Busy(Arc<Activity>);
-
-impl Busy {
-    fn new(activity: Arc<Activity>) -> Busy {
-        activity.in_flight.fetch_add(1, Ordering::Relaxed);
-        activity.changed.notify_one();
-        Busy(activity)
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
-        self.0.changed.notify_one();
     }
 }

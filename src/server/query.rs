@@ -46,7 +46,18 @@ fn decode_pair((key, value): (&str, &str)) -> Option<(String, String)> {
 
 fn decode(raw: &str) -> Option<String> {
     let spaced = raw.replace('+', " ");
-    percent_decode_str(&spaced).decode_utf8().ok().map(|s| s.into_owned())
+    let mut bytes = spaced.bytes();
+    while let Some(b) = bytes.next() {
+        if b == b'%' && !(bytes.next().is_some_and(hex) && bytes.next().is_some_and(hex)) {
+            return None;
+        }
+    }
+    // What is no UTF-8 stays wrong: a selector that was dropped would select everything.
+    Some(percent_decode_str(&spaced).decode_utf8_lossy().into_owned())
+}
+
+fn hex(b: u8) -> bool {
+    b.is_ascii_hexdigit()
 }
 
 /// A Go duration (`1m30s`, `500ms`), as `?timeout=` is written; `None` when it is none. Negative ones are 0.
@@ -93,12 +104,13 @@ mod tests {
 
     #[test]
     fn reads_parameters() {
-        let q = Query::parse("a=1&b=x%20y+z&a=2&c&&bad=%ff&e=");
+        let q = Query::parse("a=1&b=x%20y+z&a=2&c&&bad=%zz&e=&f=%ff");
         assert_eq!(q.get("a"), Some("1"));
         assert_eq!(q.all("a").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!(q.get("b"), Some("x y z"));
         assert_eq!(q.get("c"), Some(""));
         assert_eq!(q.get("bad"), None);
+        assert_eq!(q.get("f"), Some("\u{fffd}"));
         assert_eq!(q.non_empty("e"), None);
         assert!(q.bool("c") && q.bool("a") && !q.bool("zz"));
         assert!(!Query::parse("w=false").bool("w") && !Query::parse("w=0").bool("w"));

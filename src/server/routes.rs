@@ -283,7 +283,7 @@ async fn resource(context: &Context<'_>, place: Place, path: &ResourcePath, body
         }
         Served::Stored(version) => {
             if !path.subresource.is_empty() {
-                return Err(Box::new(status::no_such_resource()));
+                return Err(Box::new(status::no_subresource(&path.group, &path.resource, &path.subresource)));
             }
             match &*context.info.verb {
                 "get" | "list" | "watch" => read::read(context, &place, path, &resource, version, attributes).await,

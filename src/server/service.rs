@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header};
 use hyper::body::Body as HttpBody;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     api::UserInfo,
@@ -37,6 +37,9 @@ use crate::{
     },
 };
 
+/// Answers below are not counted: sockets and connections hold as much on their own.
+const SMALL_KIB: u32 = 64;
+
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Answers requests; cheap to clone.
@@ -53,6 +56,8 @@ pub(super) struct Inner {
     pub(super) creates: Shared,
     in_flight: Fair,
     closing: watch::Sender<bool>,
+    /// KiB of answers that may wait for their clients to take them.
+    unread: Arc<Semaphore>,
 }
 
 impl Inner {
@@ -105,12 +110,25 @@ impl Service {
                 answers: Some(Answers::new(limits.answer_bytes)),
                 throttles: Some(Throttles::default()),
                 seats: Some(Fair::new(limits.creates)),
+                computing: Some(Semaphore::new(limits.computing)),
             },
             // Nobody waits here: a body that is read holds memory.
             in_flight: Fair::new(Bounds { seats: limits.in_flight, queue: 0, queue_per_flow: 0, ..limits.creates }),
             closing: watch::Sender::new(false),
+            unread: Arc::new(Semaphore::new(limits.unread_kib as usize)),
             limits,
         }))
+    }
+
+    /// Room for the bytes of an answer until they are taken; `None` where there is none. Small ones need none.
+    pub(super) fn room(&self, bytes: u64) -> Option<Option<OwnedSemaphorePermit>> {
+        let kib = u32::try_from(bytes / 1024).unwrap_or(u32::MAX);
+        if kib < SMALL_KIB {
+            return Some(None);
+        }
+        // One answer may take all of it, and no more.
+        let kib = kib.min(self.0.limits.unread_kib);
+        Arc::clone(&self.0.unread).try_acquire_many_owned(kib).ok().map(Some)
     }
 
     /// From now on `/readyz` fails and watches end.
@@ -134,17 +152,18 @@ impl Service {
             Ok(Ok(response)) => response,
             Ok(Err(failure)) => reply::failure(&failure, wanted_encoding(&parts.headers)),
             Err(_) => {
-                tracing::error!(path = parts.uri.path(), %audit_id, "answering a request panicked");
+                tracing::error!(path = ?status::echo(parts.uri.path()), %audit_id, "answering a request panicked");
                 reply::failure(&status::internal("the server has a defect; its log tells more"), Encoding::Json)
             }
         };
         finish(&mut response, &parts.method, &audit_id, begun.elapsed());
         tracing::info!(
             target: "celandine::access",
-            user = %status::echo(&log.user),
-            verb = %log.verb,
-            workspace = %status::echo(&log.workspace),
-            path = %status::echo(parts.uri.path()),
+            // Quoted: what a client says of itself must not look like another field, or another line.
+            user = ?status::echo(&log.user),
+            verb = ?status::echo(&log.verb),
+            workspace = ?status::echo(&log.workspace),
+            path = ?status::echo(parts.uri.path()),
             code = response.status().as_u16(),
             latency_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
             audit_id,
@@ -214,8 +233,17 @@ fn refuse_browsers(parts: &http::request::Parts) -> Result<(), Failure> {
     if site.is_some_and(|s| s != b"same-origin" && s != b"none") {
         return forbidden("requests of web pages of other origins are not answered");
     }
-    let host = parts.headers.get(header::HOST).and_then(|h| h.to_str().ok());
-    match host.or(parts.uri.authority().map(http::uri::Authority::as_str)) {
+    // One that is no text is nobody's name.
+    let host = parts.headers.get(header::HOST).map(|h| h.to_str().unwrap_or_default());
+    let host = host.or(parts.uri.authority().map(http::uri::Authority::as_str));
+    // Browsers that do not send the other header yet send this one with whatever changes something.
+    if let Some(origin) = parts.headers.get(header::ORIGIN) {
+        let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+        if origin.is_none() || origin.map(|(_, authority)| authority) != host {
+            return forbidden("requests of web pages of other origins are not answered");
+        }
+    }
+    match host {
         Some(host) if !is_local(host) => {
             forbidden("the Host of the request must be localhost or an address, since callers are not authenticated")
         }

@@ -47,6 +47,17 @@ pub fn no_such_resource() -> Status {
         .with_details(StatusDetails::default())
 }
 
+/// 404 of what runs behind an object: logs, exec, scale.
+pub fn no_subresource(group: &str, resource: &str, subresource: &str) -> Status {
+    let message = format!(
+        "the server could not find the requested resource: {}/{} is not served, since this server only reads objects and \
+         runs none",
+        qualified(resource, group),
+        echo(subresource)
+    );
+    Status::new(ErrorCode::NOT_FOUND, "NotFound", message).with_details(StatusDetails::default())
+}
+
 /// 405 of a path.
 pub fn method_not_allowed() -> Status {
     let message = "the server does not allow this method on the requested resource";

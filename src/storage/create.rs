@@ -12,7 +12,10 @@ mod resolve;
 use std::time::Duration;
 
 use cel::{Value, value::MapBuilder};
-use tokio::time::Instant;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{Instant, error::Elapsed, timeout_at},
+};
 
 use self::resolve::{Resolved, resolve};
 pub use self::{
@@ -47,6 +50,21 @@ pub struct Shared {
     pub throttles: Option<Throttles>,
     /// Seats of those at work.
     pub seats: Option<Fair>,
+    /// Places of those that compute at the moment: fewer than the runtime has threads, so that sockets, probes and whatever
+    /// is quick always have one.
+    pub computing: Option<Semaphore>,
+}
+
+impl Shared {
+    /// A place to compute at, until it is dropped; an error when the deadline passes before.
+    async fn compute(&self, deadline: Instant) -> Result<Option<SemaphorePermit<'_>>, Elapsed> {
+        let Some(places) = &self.computing else { return Ok(None) };
+        // Usually there is one, and no timer is needed.
+        if let Ok(place) = places.try_acquire() {
+            return Ok(Some(place));
+        }
+        Ok(timeout_at(deadline, places.acquire()).await?.ok())
+    }
 }
 
 /// What is created, and where. One request uses one catalog.
@@ -154,7 +172,10 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
         field_validation: request.field_validation,
         random: request.moment.entropy.suffix(),
     };
-    let admitted = strategy::admit(&expected, &sent).map_err(|refusal| failure::refused(&refusal))?;
+    let admitted = {
+        let _place = shared.compute(deadline).await.map_err(|_| failure::timed_out(std::iter::empty()))?;
+        strategy::admit(&expected, &sent).map_err(|refusal| failure::refused(&refusal))?
+    };
     let inputs =
         Inputs { object: Value::Map(admitted.object.clone()), request: request::value(&target, request, &admitted) };
     let resolved = resolve(shared, &target, request, inputs, deadline).await?;

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Target, reads};
+use super::{Shared, Target, reads};
 use crate::{
     api::{Status, StatusCause, UserInfo},
     engine::{
@@ -19,6 +19,7 @@ use crate::{
 
 /// An evaluation under way, and what it was handed.
 pub(super) struct Run<'a> {
+    shared: &'a Shared,
     target: &'a Target<'a>,
     user: &'a UserInfo,
     deadline: Instant,
@@ -37,8 +38,15 @@ pub(super) struct Evaluated {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(target: &'a Target<'a>, user: &'a UserInfo, inputs: Inputs, deadline: Instant) -> Run<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        target: &'a Target<'a>,
+        user: &'a UserInfo,
+        inputs: Inputs,
+        deadline: Instant,
+    ) -> Run<'a> {
         Run {
+            shared,
             target,
             user,
             deadline,
@@ -77,7 +85,11 @@ impl<'a> Run<'a> {
     async fn drive(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Option<Outcome>, Status> {
         let mut pending = FuturesUnordered::new();
         loop {
-            match step(&mut self.evaluation) {
+            let computed = match self.shared.compute(self.deadline).await {
+                Ok(_place) => step(&mut self.evaluation),
+                Err(_) => return Ok(Some(self.evaluation.time_out())),
+            };
+            match computed {
                 Step::Done(outcome) => return Ok(Some(outcome)),
                 Step::Need(needs) => {
                     for (id, need) in needs {

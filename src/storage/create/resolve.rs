@@ -65,7 +65,7 @@ pub(super) async fn resolve(
     let key = shared.answers.as_ref().and_then(|answers| {
         Some((answers, Key::new(objects, target.catalog, &target.version.plan, request.user, &inputs)?))
     });
-    let mut run = Run::new(target, request.user, inputs, deadline);
+    let mut run = Run::new(shared, target, request.user, inputs, deadline);
     // What depends on the request alone is decided for each.
     if let Some(outcome) = run.begin().await? {
         return Ok(own(run.ended(outcome).into(), request, CacheUse::Bypass));

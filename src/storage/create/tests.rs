@@ -412,7 +412,7 @@ async fn followers_may_only_have_what_they_may_read() {
 #[tokio::test(start_paused = true)]
 async fn too_many_creates_are_refused_with_the_wait() {
     let bounds = Bounds { seats: 2, queue_per_flow: 1, queue: 10, wait: Duration::from_secs(5) };
-    let shared = Shared { throttles: Some(Throttles::default()), seats: Some(Fair::new(bounds)), answers: None };
+    let shared = Shared { throttles: Some(Throttles::default()), seats: Some(Fair::new(bounds)), ..Shared::default() };
     let world = World::new(shared);
     let clock = Ask { kind: "Clock", spec: "{}", ..INFO };
     let mut codes = String::new();
