@@ -16,7 +16,7 @@ use crate::api::{ephemeral_schema::conditions, http::Method};
     kind = "EgressPolicy",
     plural = "egresspolicies",
     singular = "egresspolicy",
-    shortname = "ep",
+    shortname = "egp",
     category = "celandine",
     status = "EgressPolicyStatus",
     doc = "EgressPolicy allows ephemeral schemas to make HTTP calls to some hosts, with the credentials for them, within limits.",
