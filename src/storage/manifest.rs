@@ -2,12 +2,14 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `parse` | text -> documents; the only file that knows the YAML parser |
+//! | `parse` | text -> documents; with `explain` the only file that knows the YAML parser |
+//! | `explain` | the parser's errors as an author needs them |
 //! | `scalar` | plain scalars -> values, as Kubernetes' YAML has them |
 //! | `spell` | how a scalar is spelt: where each byte of its value comes from |
 //! | `render` | diagnostics in the author's text; the only file that knows annotate-snippets |
 //!
 //! Absent: what documents mean (lower, directory), bodies of requests (decode).
+mod explain;
 mod parse;
 mod render;
 mod scalar;
@@ -33,6 +35,8 @@ pub struct Document {
     pub text: Arc<str>,
     /// What it says.
     pub value: Value,
+    /// Whether an error of the text is within it: a key that stands twice.
+    pub is_flawed: bool,
     node: Arc<Node>,
 }
 

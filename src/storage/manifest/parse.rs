@@ -13,12 +13,12 @@ use cel::{
 };
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 
-use super::{Document, Entry, Node, Position, Shape, position, scalar, spell::Style};
+use super::{Document, Entry, Node, Position, Shape, explain, position, scalar, spell::Style};
 
 /// Nodes that the aliases of one document may stand for. A text's own nodes are bounded by its length.
 const MAX_ALIASED_NODES: usize = 10_000;
 /// Levels of nesting of a document: what every recursive walk over values and nodes must bear.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 /// Errors of one text; each is looked up in it.
 const MAX_ERRORS: usize = 100;
 
@@ -47,6 +47,8 @@ pub struct ManifestError {
     pub message: String,
     /// The key, where the mistake is that it stands there twice: the rest of the text was read, and the last value counts.
     pub repeated: Option<Arc<str>>,
+    /// The remedy where it is known.
+    pub help: Option<String>,
 }
 
 /// Reads a file's text.
@@ -59,12 +61,14 @@ pub fn parse(file: &str, text: impl Into<Arc<str>>) -> Manifest {
     options.set_emit_comments(false);
     options.block_nesting_limit = MAX_DEPTH;
     options.flow_nesting_limit = MAX_DEPTH;
+    let mut told = 0;
     for event in Parser::new_from_str_with_options(&text, options) {
         let step = match event {
             Ok((event, span)) => builder.take(event, &span),
             Err(error) => {
-                let at = error.marker().byte_offset().unwrap_or(text.len());
-                Err(fail(&text, at..at, error.info()))
+                let at = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
+                let open = builder.stack.iter().rev().find(|frame| frame.flow).map(|frame| frame.start);
+                Err(explain::error(&text, at, &error.info(), builder.last, open))
             }
         };
         match step {
@@ -75,10 +79,12 @@ pub fn parse(file: &str, text: impl Into<Arc<str>>) -> Manifest {
                         file: Arc::clone(&manifest.file),
                         text: Arc::clone(&text),
                         value: built.value,
+                        is_flawed: builder.errors.len() > told,
                         node: built.node,
                     };
                     manifest.documents.push(document);
                 }
+                told = builder.errors.len();
             }
             Err(error) => {
                 builder.errors.push(error);
@@ -90,8 +96,9 @@ pub fn parse(file: &str, text: impl Into<Arc<str>>) -> Manifest {
     manifest
 }
 
-fn fail(text: &str, range: Range<usize>, message: impl Into<String>) -> ManifestError {
-    ManifestError { position: position(text, range.start), range, message: message.into(), repeated: None }
+pub(super) fn fail(text: &str, range: Range<usize>, message: impl Into<String>) -> ManifestError {
+    let position = position(text, range.start);
+    ManifestError { position, range, message: message.into(), repeated: None, help: None }
 }
 
 /// A finished node.
@@ -108,6 +115,8 @@ struct Builder<'a> {
     stack: Vec<Frame>,
     anchors: HashMap<usize, Built>,
     aliased: usize,
+    /// Where the last event ended.
+    last: usize,
     /// Errors that do not keep the rest from being read.
     errors: Vec<ManifestError>,
 }
@@ -139,6 +148,7 @@ impl Builder<'_> {
     /// Takes an event; returns a document when it ends.
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<Option<Built>, ManifestError> {
         let range = span.byte_range().unwrap_or(0..0);
+        self.last = range.end.max(self.last);
         let flow = |style| style == StructureStyle::Flow;
         match event {
             Event::DocumentStart(..) => {

@@ -42,7 +42,15 @@ pub fn render(diagnostics: &[Diagnostic], document: &Document, color: Color) -> 
 
 /// An error of a text that is no document.
 pub fn render_error(error: &ManifestError, manifest: &Manifest, color: Color) -> String {
-    show(Level::ERROR, &error.message, &manifest.file, &manifest.text, error.range.clone(), None, color) + "\n\n"
+    show(
+        Level::ERROR,
+        &error.message,
+        &manifest.file,
+        &manifest.text,
+        error.range.clone(),
+        error.help.as_deref(),
+        color,
+    ) + "\n\n"
 }
 
 fn show(
@@ -60,6 +68,7 @@ fn show(
     let first = text.get(..start).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
     let last = text.get(end..).and_then(|t| t.find('\n')).map_or(text.len(), |i| end + i);
     let lines = text.get(first..last).unwrap_or_default();
+    let lines = lines.strip_suffix('\r').filter(|_| end < last).unwrap_or(lines);
     let annotation = AnnotationKind::Primary.span(start - first..end - first);
     let snippet = Snippet::source(lines).line_start(position(text, first).line).path(file).annotation(annotation);
     let mut group: Group<'_> = level.primary_title(message).element(snippet);

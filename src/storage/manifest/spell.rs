@@ -135,7 +135,7 @@ fn fold(source: &str, mut at: usize) -> (Vec<usize>, usize) {
 }
 
 /// The character of an escape and its length; no character for an escaped line break.
-fn escape(rest: &str) -> Option<(Option<char>, usize)> {
+pub(super) fn escape(rest: &str) -> Option<(Option<char>, usize)> {
     let letter = rest.chars().nth(1)?;
     let digits = |n: usize| -> Option<(Option<char>, usize)> {
         let code = u32::from_str_radix(rest.get(2..2 + n)?, 16).ok()?;
