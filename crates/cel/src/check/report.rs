@@ -70,6 +70,9 @@ impl Checker<'_> {
             let help = "a value that may be absent: say what it is then, `(...).orValue(...)`, or ask `.hasValue()`";
             return Some(help.to_owned());
         }
+        if let Some(help) = self.help_for_operator(&function.name, args) {
+            return Some(help.to_owned());
+        }
         let of_form = function.overloads.iter().filter(|overload| overload.member == member);
         let signatures: Vec<String> = of_form.map(|overload| signature(function, overload)).collect();
         if signatures.is_empty() {
@@ -81,6 +84,26 @@ impl Checker<'_> {
             Some(Kind::Call { function, .. }) if function.starts_with(['_', '@', '!', '-'])
         );
         (!is_operator && signatures.len() <= MAX_SIGNATURES).then(|| format!("it is {}", signatures.join(" or ")))
+    }
+
+    /// What is most often meant where an operator fits nothing.
+    fn help_for_operator(&self, operator: &str, args: &[Ty]) -> Option<&'static str> {
+        let [left, right] = <[Ty; 2]>::try_from(args).ok()?.map(|ty| self.types.shape(ty));
+        let is_number = |shape: &Shape| matches!(shape, Shape::Int | Shape::Uint | Shape::Double);
+        let is_convertible = |shape: &Shape| is_number(shape) || matches!(shape, Shape::Bool);
+        match (operator, left, right) {
+            ("_+_", Shape::String, other) | ("_+_", other, Shape::String) if is_convertible(other) => {
+                Some("convert it: `string(...)`")
+            }
+            ("_+_" | "_-_" | "_*_" | "_/_" | "_%_", left, right) if is_number(left) && is_number(right) => {
+                Some("convert one of them: `int(...)`, `double(...)`")
+            }
+            ("_[_]", Shape::List(_), _) => {
+                Some("an element of a list is named by its index, from 0 on; or look for one: `.filter(x, ...)`")
+            }
+            ("_&&_" | "_||_", ..) => Some("both sides are conditions: compare them with something"),
+            _ => None,
+        }
     }
 
     pub(super) fn help_for_name(&self, name: &str) -> Option<String> {
@@ -104,11 +127,29 @@ impl Checker<'_> {
             let plural = if taken == ["1"] { "" } else { "s" };
             return Some(format!("the macro `{name}` takes {} argument{plural}, not {arguments}", taken.join(" or ")));
         }
+        if let Some(ours) = foreign(name) {
+            return Some(format!("did you mean `{ours}`?"));
+        }
         let functions = self.env.functions().filter(|f| f.overloads.iter().any(|o| o.member == member));
         let functions = functions.map(|f| &*f.name).filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
         let macros: Vec<&str> = self.env.macro_names(member).collect();
         nearest(name, functions.chain(macros)).map(|near| format!("did you mean `{near}`?"))
     }
+}
+
+/// What other languages call CEL's functions.
+fn foreign(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "len" | "length" | "count" => "size",
+        "toLowerCase" | "lower" | "toLower" => "lowerAscii",
+        "toUpperCase" | "upper" | "toUpper" => "upperAscii",
+        "includes" | "has" => "contains",
+        "any" | "some" => "exists",
+        "every" => "all",
+        "toString" | "str" => "string",
+        "substr" => "substring",
+        _ => return None,
+    })
 }
 
 fn signature(function: &Function, overload: &crate::library::Overload) -> String {

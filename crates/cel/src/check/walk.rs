@@ -226,9 +226,14 @@ impl Checker<'_> {
                 Ty::DYN
             }
             Shape::Dyn | Shape::Error => Ty::DYN,
-            _ => {
+            other => {
                 let message = format!("type '{}' does not support field selection", self.shown(of));
-                self.report(span, self.place(id), message, None);
+                let help = match other {
+                    _ if matches!(&**field, "length" | "size" | "count") => Some("write `.size()`".to_owned()),
+                    Shape::List(_) => Some(format!("take an element: `[0].{field}`; or all: `.map(x, x.{field})`")),
+                    _ => None,
+                };
+                self.report(span, self.place(id), message, help);
                 Ty::DYN
             }
         };
