@@ -30,3 +30,40 @@ fn golden_suites() {
     }
     assert!(report.passed >= 70, "only {} cases", report.passed);
 }
+
+/// What is wrong with a case or a suite fails it, and it alone; a case whose input is forgotten is not passed over.
+#[test]
+fn broken_cases_fail_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let bucketinfo = own.join("tests/golden/bucketinfo");
+    let answered = |name: &str| std::fs::read_to_string(bucketinfo.join("answered").join(name)).unwrap();
+    let write = |path: &str, text: &str| {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let examples = own.join("examples").display().to_string();
+    let suite = std::fs::read_to_string(bucketinfo.join("suite.yaml")).unwrap().replace("../../../examples", &examples);
+    write("a/suite.yaml", &suite);
+    write("b/suite.yaml", "schema: nowhere.yaml\n");
+    write("c/suite.yaml", &format!("{suite}wrokspace: x\nfoo: y\n"));
+    for case in ["both", "good", "key", "missing"] {
+        write(&format!("a/{case}/input.yaml"), &answered("input.yaml"));
+        write(&format!("a/{case}/expected.yaml"), &answered("expected.yaml"));
+    }
+    write("a/key/case.yaml", "usr: jane\n");
+    write("a/both/input.json", "{}");
+    std::fs::remove_file(dir.path().join("a/missing/input.yaml")).unwrap();
+    let report = run(&[dir.path().to_owned()], Options::default()).unwrap();
+    assert_eq!((report.passed, report.failed), (1, 5), "{}", report.text);
+    let lines = ["FAILED  a/both", "ok      a/good", "FAILED  a/key", "FAILED  a/missing", "FAILED  b", "FAILED  c"];
+    let found: Vec<&str> =
+        report.text.lines().filter(|line| line.starts_with("ok") || line.starts_with("FAILED")).collect();
+    assert_eq!(found, lines, "{}", report.text);
+    for words in ["did you mean `user`?", "did you mean `workspace`?", "unknown field `foo`", "nowhere.yaml"] {
+        assert!(report.text.contains(words), "{words}: {}", report.text);
+    }
+    let nowhere = run(&[dir.path().join("a/nowhere")], Options::default());
+    assert!(nowhere.is_err_and(|error| error.to_string().contains("there is no case")));
+}

@@ -50,6 +50,8 @@ pub struct Options {
 pub struct Report {
     /// Cases whose answer is as expected, rewritten ones included.
     pub passed: usize,
+    /// Of these the cases whose expected answers were rewritten.
+    pub updated: usize,
     /// The others.
     pub failed: usize,
     /// A line for each case, diffs, and the summary.
@@ -70,6 +72,12 @@ pub enum GoldenError {
     /// There is nothing to run.
     #[error("no suites in {0}: a suite is a directory with a suite.yaml or a schema.yaml")]
     Nothing(PathBuf),
+    /// A suite without cases.
+    #[error("no cases in {0}: a case is a directory with an input.yaml")]
+    NoCases(PathBuf),
+    /// One case was asked for.
+    #[error("there is no case {0}")]
+    NoCase(PathBuf),
     /// A suite, or what it stands on, makes no sense.
     #[error("{0}")]
     Broken(String),
@@ -94,22 +102,60 @@ pub fn run(paths: &[PathBuf], options: Options) -> Result<Report, GoldenError> {
     for path in paths {
         let (suites, only) = find(path)?;
         for suite in suites {
-            let suite = Suite::read(&suite)?;
-            for case in suite.cases()?.into_iter().filter(|case| only.as_ref().is_none_or(|only| only == case)) {
-                let name = format!("{}/{}", suite.name(), file_name(&case));
-                let verdict = runtime.block_on(case::run(&suite, &case, options))?;
-                report.add(&name, &verdict);
-            }
-            if only.is_none() {
-                for fixture in suite.unused()? {
-                    let why = "no case used this fixture".to_owned();
-                    report.add(&format!("{}/{fixture}", suite.name()), &Verdict::Failed(why));
-                }
-            }
+            run_suite(&suite, only.as_deref(), options, &runtime, &mut report)?;
         }
     }
-    let _ = writeln!(report.text, "{} passed, {} failed", report.passed, report.failed);
+    let updated = if report.updated > 0 { format!(" ({} updated)", report.updated) } else { String::new() };
+    let _ = writeln!(report.text, "{} passed{updated}, {} failed", report.passed, report.failed);
     Ok(report)
+}
+
+/// Runs a suite, or one case of it. What is wrong with a suite or a case fails it and nothing else.
+fn run_suite(
+    path: &Path,
+    only: Option<&Path>,
+    options: Options,
+    runtime: &tokio::runtime::Runtime,
+    report: &mut Report,
+) -> Result<(), GoldenError> {
+    let broken = |error: GoldenError| Verdict::Failed(super::chain(&error));
+    let suite = match Suite::read(path) {
+        Ok(suite) => suite,
+        Err(error) => {
+            report.add(&file_name(path), &broken(error));
+            return Ok(());
+        }
+    };
+    let cases: Vec<PathBuf> =
+        suite.cases()?.into_iter().filter(|case| only.is_none_or(|only| *only == **case)).collect();
+    if cases.is_empty() {
+        if let Some(only) = only {
+            return Err(GoldenError::NoCase(only.into()));
+        }
+        report.add(&suite.name(), &broken(GoldenError::NoCases(path.into())));
+        return Ok(());
+    }
+    // Every case would say it again, unless its own objects put it right.
+    if !cases.iter().any(|case| case.join("workspace").is_dir()) {
+        let loaded = suite.shared().map_err(|error| super::chain(&error)).and_then(|loaded| loaded.map(drop));
+        if let Err(why) = loaded {
+            let why = format!("{why}\ncases that were not run: {}", cases.len());
+            report.add(&suite.name(), &Verdict::Failed(why));
+            return Ok(());
+        }
+    }
+    for case in cases {
+        let name = format!("{}/{}", suite.name(), file_name(&case));
+        let verdict = runtime.block_on(case::run(&suite, &case, options)).unwrap_or_else(broken);
+        report.add(&name, &verdict);
+    }
+    if only.is_none() {
+        for fixture in suite.unused()? {
+            let why = "no case used this fixture".to_owned();
+            report.add(&format!("{}/{fixture}", suite.name()), &Verdict::Failed(why));
+        }
+    }
+    Ok(())
 }
 
 /// What became of one case.
@@ -131,7 +177,11 @@ impl Report {
             Verdict::Failed(why) => writeln!(self.text, "FAILED  {name}\n{}", indented(why)),
         };
         match verdict {
-            Verdict::Passed | Verdict::Updated => self.passed += 1,
+            Verdict::Passed => self.passed += 1,
+            Verdict::Updated => {
+                self.passed += 1;
+                self.updated += 1;
+            }
             Verdict::Failed(_) => self.failed += 1,
         }
     }

@@ -26,7 +26,7 @@ Examples:
 
 A suite is a directory with a suite.yaml or schema.yaml, a workspace/ of objects and a directory for each
 case: input.yaml, expected.yaml and, where needed, case.yaml (user, groups, time, dryRun, workspace,
-namespace, fieldValidation) and a workspace/ of its own.
+namespace, fieldValidation, contentType) and a workspace/ of its own.
 
 Nothing leaves: calls of HTTP sources are answered by http/*.yaml of the case, then of the suite. A call
 without a fixture fails the case and shows the fixture that it lacks; so does a fixture without a call.

@@ -51,20 +51,20 @@ impl Fields {
     }
 
     pub(super) fn only(&self, known: &[&str]) -> Result<(), GoldenError> {
+        let mut diagnostics = vec![];
         for name in self.names() {
             if !known.contains(&&*name) {
                 let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, &name));
-                let near = near.filter(|near| strsim::damerau_levenshtein(near, &name) <= 3);
+                let near = near.filter(|near| strsim::damerau_levenshtein(near, &name) <= (name.len() / 3).max(1));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are {}", known.join(", ")),
                 };
                 let path = self.path.field(&name);
-                let diagnostic = Diagnostic::error(path, format!("unknown field `{name}`")).at(Place::Key).help(help);
-                return Err(self.broken(diagnostic));
+                diagnostics.push(Diagnostic::error(path, format!("unknown field `{name}`")).at(Place::Key).help(help));
             }
         }
-        Ok(())
+        if diagnostics.is_empty() { Ok(()) } else { Err(self.broken(&diagnostics)) }
     }
 
     pub(super) fn names(&self) -> Vec<Arc<str>> {
@@ -139,15 +139,15 @@ impl Fields {
 
     /// A mistake in a field.
     pub(super) fn wrong(&self, name: &str, message: &str) -> GoldenError {
-        self.broken(Diagnostic::error(self.path.field(name), message))
+        self.broken(&[Diagnostic::error(self.path.field(name), message)])
     }
 
     /// A mistake in these fields together.
     pub(super) fn wrong_here(&self, message: &str) -> GoldenError {
-        self.broken(Diagnostic::error(self.path.clone(), message))
+        self.broken(&[Diagnostic::error(self.path.clone(), message)])
     }
 
-    fn broken(&self, diagnostic: Diagnostic) -> GoldenError {
-        GoldenError::Broken(manifest::render(&[diagnostic], &self.document, Color::Never))
+    fn broken(&self, diagnostics: &[Diagnostic]) -> GoldenError {
+        GoldenError::Broken(manifest::render(diagnostics, &self.document, Color::Never))
     }
 }

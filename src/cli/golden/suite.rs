@@ -82,8 +82,10 @@ impl Suite {
 
     /// The directories of its cases, by name.
     pub(super) fn cases(&self) -> Result<Vec<PathBuf>, GoldenError> {
-        let has_input = |path: &PathBuf| path.join("input.yaml").is_file() || path.join("input.json").is_file();
-        Ok(directories(&self.path)?.into_iter().filter(has_input).collect())
+        // One whose input is forgotten is a case too: it fails.
+        let files = ["input.yaml", "input.json", "expected.yaml", "case.yaml"];
+        let is_case = |path: &PathBuf| files.iter().any(|file| path.join(file).is_file());
+        Ok(directories(&self.path)?.into_iter().filter(is_case).collect())
     }
 
     /// What a case stands on. Those that call have caches and counts of calls of their own.
@@ -93,6 +95,11 @@ impl Suite {
             let layers: Vec<PathBuf> = self.layers.iter().cloned().chain(own.is_dir().then_some(own)).collect();
             return load(&layers, Fixtures::read(&self.path, case, records)?);
         }
+        self.shared()
+    }
+
+    /// What every case sees.
+    pub(super) fn shared(&self) -> Result<Loaded, GoldenError> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         match &*shared {
             Some(loaded) => Ok(loaded.clone()),
