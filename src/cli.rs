@@ -51,7 +51,7 @@ enum Command {
     Check(check::Args),
     /// Run golden tests
     Test(test::Args),
-    /// Print the CRDs of Celandine's own kinds
+    /// Write the CRDs of Celandine's own kinds
     Crds(crds::Args),
 }
 
