@@ -26,6 +26,16 @@ pub fn whole(schema: &Structural) -> Structural {
     with_head(schema, metadata)
 }
 
+/// A whole object whose metadata has no `namespace`.
+#[must_use]
+pub fn without_namespace(whole: &Structural) -> Structural {
+    let Some(metadata) = whole.properties.get("metadata") else { return whole.clone() };
+    let rest = metadata.properties.iter().filter(|(name, _)| &***name != "namespace");
+    let properties = rest.map(|(name, schema)| (name.clone(), schema.clone())).collect();
+    let metadata = Structural { properties, ..Structural::clone(metadata) };
+    Structural { properties: whole.properties.with("metadata", Arc::new(metadata)), ..whole.clone() }
+}
+
 /// An object as the rules of its schema see it: of `metadata` only `name` and `generateName`.
 #[must_use]
 pub fn restricted(schema: &Structural) -> Structural {

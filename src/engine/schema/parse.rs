@@ -13,7 +13,7 @@ use cel::{
 
 use crate::engine::{
     diagnostic::{Diagnostic, FieldPath, Place, Severity},
-    schema::{MAX_DEPTH, Structural, admit, structural::Properties, validate},
+    schema::{MAX_DEPTH, Structural, admit, field_error::Reason, structural::Properties, validate},
 };
 
 /// An object's whole schema.
@@ -27,10 +27,20 @@ pub(super) fn part(schema: &Value, path: &FieldPath) -> (Option<Structural>, Vec
 }
 
 fn read(schema: &Value, path: &FieldPath, level: Level) -> (Option<Structural>, Vec<Diagnostic>) {
+    let (structural, found) = partly(schema, path, level);
+    let broken = found.iter().any(|d| d.severity == Severity::Error);
+    (structural.filter(|_| !broken), found)
+}
+
+/// An object's schema even if it has errors: what could be read of it, so that what stands on it can be checked too.
+pub(super) fn root_partly(schema: &Value, path: &FieldPath) -> (Option<Structural>, Vec<Diagnostic>) {
+    partly(schema, path, Level::Root)
+}
+
+fn partly(schema: &Value, path: &FieldPath, level: Level) -> (Option<Structural>, Vec<Diagnostic>) {
     let mut reader = Reader::default();
     let structural = reader.schema(schema, path, level, 0);
-    let broken = reader.found.iter().any(|d| d.severity == Severity::Error);
-    (structural.filter(|_| !broken), reader.found)
+    (structural, reader.found)
 }
 
 /// Where a schema stands; some rules differ.
@@ -70,6 +80,14 @@ impl Reader {
             }
         }
         invariants::check(self, &out, path, level);
+        // What is wrong here may have been a field's declaration: whoever names one is not told that there is none.
+        let is_here = |d: &Diagnostic| {
+            let steps = d.path.steps();
+            steps.starts_with(path.steps()) && steps.len() <= path.steps().len() + 1 && d.severity == Severity::Error
+        };
+        if self.found.iter().skip(before).any(is_here) {
+            out.preserve_unknown_fields = true;
+        }
         // A default can only be judged by a schema that is right.
         if self.found.iter().skip(before).all(|d| d.severity != Severity::Error) {
             invariants::check_default(self, &out, path);
@@ -201,9 +219,19 @@ pub(super) fn default_value(schema: &Structural, value: &Value) -> Result<Value,
     let (pruned, unknown) = admit::prune(schema, value.clone());
     let filled = admit::default(schema, pruned);
     let path = FieldPath::root().field("default");
-    let misfits = validate(schema, &filled, &path).into_iter().map(|error| {
+    let errors = validate(schema, &filled, &path);
+    // Of a value of the wrong type only that is said.
+    let is_mistyped = errors.iter().any(|e| e.reason == Reason::TypeInvalid);
+    let told = errors.into_iter().filter(|e| e.reason == Reason::TypeInvalid || !is_mistyped);
+    let misfits = told.map(|error| {
         let message = error.message.strip_prefix("Invalid value: ").unwrap_or(&error.message);
-        let message = message.replace(&format!("{} in body ", error.field), "");
+        let mut message = message.replace(&format!("{} in body ", error.field), "");
+        if error.reason == Reason::TypeInvalid
+            && let Some((found, wanted)) = message.split_once(": must be of type ")
+        {
+            let wanted = wanted.split(':').next().unwrap_or_default();
+            message = format!("it is of type {}, and must be of type {wanted}", found.trim_matches('"'));
+        }
         match error.field.strip_prefix("default.") {
             Some(field) => format!("does not fit: `{field}`: {message}"),
             None => format!("does not fit: {message}"),

@@ -26,10 +26,17 @@ const MAX_FIELDS: usize = 10_000;
 /// Reads `{spec, types}`: an object with the property `spec`. All problems come at once; there is a schema unless one of
 /// them is an error.
 pub fn parse(schema: &Value, path: &FieldPath) -> (Option<Structural>, Vec<Diagnostic>) {
-    let mut found = Vec::new();
-    let structural = root(schema, path, &mut found);
+    let (structural, found) = parse_partly(schema, path);
     let broken = found.iter().any(|d| d.severity == Severity::Error);
     (structural.filter(|_| !broken), found)
+}
+
+/// The same, but there is a schema in spite of errors: what could be read, with anything where a type is wrong. For checking
+/// what stands on it, not for use.
+pub fn parse_partly(schema: &Value, path: &FieldPath) -> (Option<Structural>, Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    let structural = root(schema, path, &mut found);
+    (structural, found)
 }
 
 fn root(schema: &Value, path: &FieldPath, found: &mut Vec<Diagnostic>) -> Option<Structural> {

@@ -250,6 +250,12 @@ impl Structural {
         parse::root(schema, path)
     }
 
+    /// The same, but there is a schema in spite of errors: what could be read, open where something is wrong. For checking what
+    /// stands on it, not for use.
+    pub fn from_openapi_partly(schema: &Value, path: &FieldPath) -> (Option<Structural>, Vec<Diagnostic>) {
+        parse::root_partly(schema, path)
+    }
+
     /// The same for a schema that is not an object's: the `schema` of a selected value.
     pub fn from_openapi_part(schema: &Value, path: &FieldPath) -> (Option<Structural>, Vec<Diagnostic>) {
         parse::part(schema, path)

@@ -34,6 +34,8 @@ fn types(reader: &mut Reader, schema: &Structural, path: &FieldPath, level: Leve
         }
         (None, Level::Root) => reader.error(path, "`type: object` is required at the root"),
         (Some(other), Level::Root) if other != SchemaType::Object => reader.error(&ty, "must be object at the root"),
+        // One that is there and wrong, or is elsewhere, is reported already.
+        (None, _) if reader.found.iter().any(|d| d.path == ty || d.path == path.field("$ref")) => {}
         (None, _) if !schema.int_or_string && !schema.preserve_unknown_fields => {
             let found = Diagnostic::error(path.clone(), "`type` is required");
             let help =

@@ -248,6 +248,7 @@ impl Reader {
         const KEYS: [&str; 6] = ["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"];
         let map = self.map(value, path)?;
         let mut rule = Rule::default();
+        let before = self.found.len();
         for (key, value) in map.iter() {
             let Key::String(name) = key else { continue };
             let path = &path.field(name);
@@ -266,9 +267,13 @@ impl Reader {
             }
         }
         if rule.rule.trim().is_empty() {
-            self.found
-                .push(Diagnostic::error(path.field("rule"), "required: an expression giving a bool").at(Place::Value));
-            return None;
+            // It may be there under a misspelt name.
+            if self.found.len() == before {
+                let path = path.field("rule");
+                self.found.push(Diagnostic::error(path, "required: an expression giving a bool").at(Place::Value));
+            }
+            // The others keep their places.
+            rule.rule = "true".into();
         }
         if rule.message.as_deref().is_some_and(|message| message.trim().is_empty() || message.contains('\n')) {
             self.error(&path.field("message"), "must be one line, and not empty");

@@ -74,13 +74,14 @@ impl Reader<'_> {
                 found.push(Diagnostic::error(path.clone(), format!("expands to more than {MAX_FIELDS} fields")));
                 break;
             }
-            if let Some((schema, is_required)) = self.field(value, &path.field(name), found, within, depth) {
-                has_default |= schema.default.is_some();
-                if is_required {
-                    required.push(name.clone());
-                }
-                properties.push((name.clone(), Arc::new(schema)));
+            // One that is wrong is reported; whoever names it is not told that it is not there.
+            let field = self.field(value, &path.field(name), found, within, depth);
+            let (schema, is_required) = field.unwrap_or_else(|| (Structural::anything(), false));
+            has_default |= schema.default.is_some();
+            if is_required {
+                required.push(name.clone());
             }
+            properties.push((name.clone(), Arc::new(schema)));
         }
         let mut object = Structural::object(properties);
         // So that the defaults of its fields come to bear when the object itself is left out.
@@ -205,14 +206,14 @@ impl Reader<'_> {
             return fail(
                 found,
                 format!("unknown type `{}`", name.is),
-                alias(name.is).or_else(|| suggestion(name.is, known)),
+                alias(name.is).or_else(|| suggestion(name.is, known)).or_else(|| Some(TYPES.to_owned())),
             );
         };
         if spot.within.contains(&name.is) {
             let chain: Vec<&str> = spot.within.iter().copied().chain([name.is]).collect();
             return fail(
                 found,
-                format!("a type cannot hold itself: {}", chain.join(" -> ")),
+                format!("{HOLDS_ITSELF}: `{}`", chain.join("` -> `")),
                 Some("use `object` to end it".to_owned()),
             );
         }
@@ -221,12 +222,26 @@ impl Reader<'_> {
         let mut own = Vec::new();
         let expanded = self.field(value, &self.path.field(name.is), &mut own, &within, spot.depth + 1);
         let too_large = own.iter().find(|d| d.message.starts_with("expands") || d.message.starts_with("nests"));
+        // A circle through several types is a mistake of each of them: of the one that is declared here it is said here.
+        let first = spot.within.first().map(|first| format!("`{first}`"));
+        let circle = own.iter().find(|d| {
+            d.message.starts_with(HOLDS_ITSELF) && Some(true) == first.as_ref().map(|f| d.message.ends_with(f))
+        });
+        if let Some(circle) = circle {
+            return fail(found, circle.message.clone(), circle.help.clone());
+        }
         if let Some(too_large) = too_large {
             return fail(found, format!("`{}` {}", name.is, too_large.message), None);
         }
         expanded.map(|(schema, _)| schema)
     }
 }
+
+const HOLDS_ITSELF: &str = "a type cannot hold itself";
+
+/// What there is, for those who are nowhere near it.
+const TYPES: &str =
+    "there are `string`, `integer`, `number`, `boolean`, `object`, `[]T`, `map[string]T` and what `types` declares";
 
 /// What other languages call the built-in types.
 fn alias(name: &str) -> Option<String> {
@@ -237,6 +252,13 @@ fn alias(name: &str) -> Option<String> {
         "double" | "float64" | "float32" | "decimal" => "float",
         "any" | "dict" | "struct" | "map" | "json" => "object",
         "list" | "array" | "slice" => "[]string",
+        "date-time" | "datetime" | "time" | "timestamp" => "string | format=date-time",
+        "date" | "duration" | "email" | "uri" | "uuid" | "hostname" | "ipv4" | "ipv6" | "cidr" | "byte" => {
+            return Some(format!("a format is a marker: `string | format={name}`"));
+        }
+        bracketed if bracketed.len() > 2 && bracketed.starts_with('[') && bracketed.ends_with(']') => {
+            return Some(format!("a list is written `[]{}`", name.get(1..name.len() - 1).unwrap_or_default()));
+        }
         _ => return None,
     };
     Some(format!("did you mean `{ours}`?"))

@@ -38,6 +38,11 @@ const MARKERS: [&str; 15] = [
     "format",
 ];
 
+/// Whether there is such a marker.
+pub(super) fn is_known(name: &str) -> bool {
+    MARKERS.contains(&name)
+}
+
 /// The schema with its markers, and whether the field is required. The default is judged last, when all else is known.
 pub(super) fn apply(mut schema: Structural, markers: &[Marker<'_>], errors: &mut Vec<TextError>) -> (Structural, bool) {
     let mut required = false;

@@ -57,6 +57,24 @@ struct Scanner<'a> {
     at: usize,
 }
 
+/// A word where a marker is expected.
+fn without_value(name: &Spanned<&str>, before: Option<&Marker<'_>>) -> TextError {
+    let (message, help) = match (name.is, before) {
+        ("required" | "immutable" | "uniqueItems", _) => {
+            (format!("marker `{}` has no value", name.is), format!("write `{}=true`", name.is))
+        }
+        ("|" | "||", _) => {
+            (format!("`{}` is no marker", name.is), "one `|` stands between the type and all markers".to_owned())
+        }
+        (word, Some(before)) if !super::markers::is_known(word) => (
+            format!("`{word}` is no marker"),
+            format!("if it belongs to `{}`, put the whole value in quotes", before.name.is),
+        ),
+        (word, _) => (format!("marker `{word}` has no value"), format!("write `{word}=value`")),
+    };
+    error(message, name.at.clone(), Some(help))
+}
+
 impl<'a> Scanner<'a> {
     fn markers(mut self, errors: &mut Vec<TextError>) -> Vec<Marker<'a>> {
         let mut out = Vec::new();
@@ -77,8 +95,7 @@ impl<'a> Scanner<'a> {
                 continue;
             }
             if self.peek() != Some('=') {
-                let help = Some(format!("write `{}=value`", name.is));
-                errors.push(error(format!("marker `{}` has no value", name.is), name.at, help));
+                errors.push(without_value(&name, out.last()));
                 continue;
             }
             self.bump();
