@@ -38,6 +38,28 @@ const UNDERLINED: &[(&str, &str)] = &[
     ("http-forbidden-header", "Authorization"),
     ("http-type-misused", "usage.size()"),
     ("http-two-ways-of-pages", "pagination"),
+    // A mistake of form hides no other.
+    ("selector-typo-and-more", "phsae"),
+    ("duplicate-id-and-more", "phsae"),
+    ("missing-expression", "phsae"),
+    ("wrong-name-and-more", "phsae"),
+    ("both-schema-forms-and-more", "phsae"),
+    ("missing-group", "phsae"),
+    ("webhook-and-projection", "phsae"),
+    ("duplicate-variable", "phsae"),
+    ("duplicate-version", "phsae"),
+    ("duplicate-key-and-more", "phsae"),
+    ("wrong-api-version", "phsae"),
+    ("structural-rules", "phsae"),
+    ("three-cycles", "phsae"),
+    ("cycle-through-condition", "byts"),
+    ("for-each-map", "phsae"),
+    ("conditions", "phsae"),
+    ("selectors", "phsae"),
+    ("empty-group", "phsae"),
+    // The place of the mistake, not where the parser gave up.
+    ("yaml-bad-escape", "\\d"),
+    ("misspelt-kind", "EphemeralShema"),
 ];
 
 /// The words under the carets of a report: of `N | line` and the marker line below it.

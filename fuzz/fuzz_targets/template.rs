@@ -47,6 +47,7 @@ fuzz_target!(|text: &str| {
             optional: false,
             read_as: ReadAs::Consumer,
         }),
+        uncertain: false,
     };
     let definition = Definition {
         group: "g.example".into(),

@@ -24,7 +24,7 @@ use crate::engine::{
         parsed::Parser,
         typing::{Typed, Typist},
     },
-    definition::{Definition, SchemaForm},
+    definition::{Definition, Read, SchemaForm},
     diagnostic::{Diagnostic, FieldPath, Place, Severity},
     kinds::{Kinds, Policies},
     language, limits,
@@ -36,12 +36,13 @@ use crate::engine::{
     },
 };
 
-/// Compiles one version. There is a plan unless one of the diagnostics is an error. Field paths are relative to the
-/// version.
+/// Compiles one version. There is a plan unless one of the diagnostics is an error, or the definition has a part that is
+/// wrong. Field paths are relative to the version.
 pub fn compile(definition: &Definition, kinds: &dyn Kinds, policies: &dyn Policies) -> (Option<Plan>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let plan = plan(definition, kinds, policies, &mut diagnostics);
-    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let wrong = definition.sources.iter().any(|source| source.uncertain || matches!(source.read, Read::Wrong));
+    let failed = wrong || diagnostics.iter().any(|d| d.severity == Severity::Error);
     (plan.filter(|_| !failed), diagnostics)
 }
 
@@ -57,17 +58,17 @@ fn plan(
     let parsed = Parser::new(diagnostics).projection(definition, kinds, policies);
 
     let graph = names::graph(&parsed.nodes);
-    let order = match order::order(&graph) {
-        Ok(order) => order,
-        Err(cycle) => {
-            diagnostics.push(names::cycle(&cycle, &parsed.nodes));
-            return None;
-        }
-    };
+    let order::Order { order, cycles } = order::order(&graph);
+    diagnostics.extend(cycles.iter().map(|cycle| names::cycle(cycle, &parsed.nodes)));
     let rank: BTreeMap<usize, usize> = order.iter().enumerate().map(|(rank, node)| (*node, rank)).collect();
     let early = names::early(&order, &graph, &parsed.nodes);
 
-    let mut typist = Typist::new(schema.as_ref(), &parsed.nodes, diagnostics);
+    // What is created in no namespace has none to name.
+    let seen = schema.as_ref().map(|schema| match definition.namespaced {
+        true => Arc::clone(schema),
+        false => Arc::new(metadata::without_namespace(schema)),
+    });
+    let mut typist = Typist::new(seen.as_ref(), &parsed.nodes, diagnostics);
     let mut nodes: Vec<_> = parsed.nodes.into_iter().map(Some).collect();
     let mut typed = Vec::with_capacity(nodes.len());
     for index in order {
@@ -102,20 +103,20 @@ fn plan(
     })
 }
 
-fn schema_path(definition: &Definition) -> FieldPath {
-    let form = match &definition.schema {
-        SchemaForm::Simple(_) => "simple",
-        SchemaForm::OpenApi(_) => "openAPIV3Schema",
-    };
-    FieldPath::root().field("schema").field(form)
-}
-
-/// What a consumer may send, the author's schema as a whole object, and the schema's own rules.
+/// What a consumer may send, the author's schema as a whole object, and the schema's own rules. What is wrong is reported and
+/// open, so that what stands on it is checked too.
 fn schema(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) -> Option<(Arc<Structural>, Rules)> {
-    let path = schema_path(definition);
-    let (schema, found) = match &definition.schema {
-        SchemaForm::Simple(schema) => simple::parse(schema, &path),
-        SchemaForm::OpenApi(schema) => Structural::from_openapi(schema, &path),
+    let parent = FieldPath::root().field("schema");
+    let (path, (schema, found)) = match &definition.schema {
+        SchemaForm::Simple(schema) => {
+            let path = parent.field("simple");
+            (path.clone(), simple::parse_partly(schema, &path))
+        }
+        SchemaForm::OpenApi(schema) => {
+            let path = parent.field("openAPIV3Schema");
+            (path.clone(), Structural::from_openapi_partly(schema, &path))
+        }
+        SchemaForm::Wrong => return None,
     };
     diagnostics.extend(found);
     let schema = schema?;

@@ -36,6 +36,8 @@ pub enum SchemaForm {
     Simple(Value),
     /// A Kubernetes structural schema, at `schema.openAPIV3Schema`.
     OpenApi(Value),
+    /// There is none that could be read, which is reported: nothing is known of the object, and there will be no plan.
+    Wrong,
 }
 
 /// A named input.
@@ -49,6 +51,9 @@ pub struct Source {
     pub for_each: Vec<(Arc<str>, Arc<str>)>,
     /// What it reads.
     pub read: Read,
+    /// Something of what decides its type is wrong, which is reported: its expressions are checked, its type fits everywhere,
+    /// and there will be no plan.
+    pub uncertain: bool,
 }
 
 /// What a source reads.
@@ -58,6 +63,8 @@ pub enum Read {
     ExternalRef(ExternalRef),
     /// An HTTP service.
     Http(Http),
+    /// What could not be read, which is reported: there will be no plan.
+    Wrong,
 }
 
 /// A call of an HTTP service.

@@ -162,6 +162,7 @@ fn new_workspace(path: &str) -> Workspace {
 
 /// Reads a file again. Its last good items stay if it is not right.
 fn read(path: &Path, before: Option<FileState>) -> FileState {
+    let is_new = before.is_none();
     let good = before.as_ref().map_or_else(Arc::default, |before| Arc::clone(&before.good));
     let shown = path.display().to_string();
     let text = match files::read(path) {
@@ -179,7 +180,8 @@ fn read(path: &Path, before: Option<FileState>) -> FileState {
     let parsed = manifest::parse(&shown, Arc::clone(&text));
     let mut findings: Vec<Finding> = parsed.errors.iter().map(|e| Finding::text(&parsed, e)).collect();
     let items = item::items(parsed.documents, &mut findings);
-    let good = if findings.is_empty() { Arc::new(items) } else { good };
+    // There is nothing good to keep of a file that is new: what is right in it counts, and all of it is looked over.
+    let good = if findings.is_empty() || is_new { Arc::new(items) } else { good };
     FileState { text: Some(text), good, findings }
 }
 

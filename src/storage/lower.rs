@@ -3,6 +3,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `own` | a document against the schema of its own kind |
+//! | `words` | what that says, for authors |
 //! | `field` | reading fields with their paths |
 //! | `identity` | names, group, scope |
 //! | `version` | one version |
@@ -13,8 +14,9 @@ mod http;
 mod identity;
 mod own;
 mod version;
+mod words;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use cel::Value;
 
@@ -29,7 +31,27 @@ use crate::{
     storage::catalog::{Column, Limits, Names},
 };
 
-/// An EphemeralSchema whose form is right.
+/// What lowering an EphemeralSchema gives.
+#[derive(Clone, Debug)]
+pub struct Lowering {
+    /// What could be read of it. It may be served only if no diagnostic is an error; what it says is compiled anyway, so that
+    /// all mistakes are told at once.
+    pub lowered: Option<Lowered>,
+    /// What is wrong with its form.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Fields of which something is said already, or would have been under their right names: what follows from that need not
+    /// be said as well.
+    pub told: BTreeSet<FieldPath>,
+}
+
+impl Lowering {
+    /// Whether its form is right.
+    pub fn is_right(&self) -> bool {
+        self.lowered.is_some() && !self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+}
+
+/// An EphemeralSchema. What is missing or wrong, which is reported, is empty.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// `bucketinfos.storage.acme.example`
@@ -44,7 +66,7 @@ pub struct Lowered {
     pub versions: Vec<LoweredVersion>,
 }
 
-/// A version whose form is right.
+/// One version.
 #[derive(Clone, Debug)]
 pub struct LoweredVersion {
     /// `spec.versions[0]`: the engine's paths are below.
@@ -65,28 +87,19 @@ pub struct LoweredVersion {
     pub definition: Definition,
 }
 
-/// Lowers an EphemeralSchema. There is a result unless one of the diagnostics is an error.
-pub fn lower(document: &Value) -> (Option<Lowered>, Vec<Diagnostic>) {
-    let (value, mut diagnostics) = own::check(document);
-    // Wrong types would only be reported again as missing; a wrong name need not hide a wrong projection.
+/// Lowers an EphemeralSchema.
+pub fn lower(document: &Value) -> Lowering {
+    let own::Looked { value, mut diagnostics, mut told } = own::look(document);
     let root = Field::root(&value);
-    let lowered = root.get("spec").and_then(|spec| {
-        let identity = identity::identity(&root, &spec, &mut diagnostics)?;
-        let mut versions: Vec<LoweredVersion> = vec![];
-        for field in spec.items("versions") {
-            if let Some(version) = version::version(&field, &identity, &mut diagnostics) {
-                if versions.iter().any(|other| other.name == version.name) {
-                    let path = version.path.field("name");
-                    diagnostics.push(Diagnostic::error(path, format!("two versions have the name `{}`", version.name)));
-                }
-                versions.push(version);
-            }
-        }
+    let lowered = root.get("spec").filter(|spec| matches!(spec.value, Value::Map(_))).map(|spec| {
+        let identity = identity::identity(&root, &spec, &told, &mut diagnostics);
+        let fields = spec.items("versions");
+        let versions = fields.iter().map(|field| version::version(field, &identity, &told, &mut diagnostics)).collect();
         let identity::Identity { name, group, namespaced, names } = identity;
-        Some(Lowered { name, group, namespaced, names, versions })
+        Lowered { name, group, namespaced, names, versions }
     });
-    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
-    (lowered.filter(|_| !failed), diagnostics)
+    told.extend(diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| d.path.clone()));
+    Lowering { lowered, diagnostics, told }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! `fieldPath` of validations: `.spec.since`, `.spec.labels['app']`, `.spec.items[0]`, checked against the schema.
+//! `fieldPath` of validations: `.spec.since`, `.spec.labels['app']`, checked against the schema; elements of lists have none, as
+//! in Kubernetes.
 //!
 //! Absent: reporting it in the author's file.
 use std::ops::Range;

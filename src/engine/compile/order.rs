@@ -6,12 +6,20 @@ use std::collections::BTreeSet;
 /// Who reads whom: `reads[i]` are the indexes that node `i` reads.
 pub(crate) type Graph = Vec<BTreeSet<usize>>;
 
-/// Every node after what it reads; among those that could be next, the author's first.
-///
-/// # Errors
-/// One cycle: its nodes in order, each reading the next, the last reading the first.
-pub(crate) fn order(graph: &Graph) -> Result<Vec<usize>, Vec<usize>> {
+/// The order, and what there is none for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// All nodes, each after what it reads, but for those of cycles.
+    pub(crate) order: Vec<usize>,
+    /// The nodes of each cycle in order, each reading the next, the last reading the first.
+    pub(crate) cycles: Vec<Vec<usize>>,
+}
+
+/// Every node after what it reads; among those that could be next, the author's first. A cycle is broken where it is found, so
+/// that what follows has an order too.
+pub(crate) fn order(graph: &Graph) -> Order {
     let mut order = Vec::with_capacity(graph.len());
+    let mut cycles = Vec::new();
     let mut placed = vec![false; graph.len()];
     let is_placed = |placed: &[bool], i: usize| placed.get(i).copied().unwrap_or(true);
     while order.len() < graph.len() {
@@ -19,15 +27,22 @@ pub(crate) fn order(graph: &Graph) -> Result<Vec<usize>, Vec<usize>> {
             .iter()
             .enumerate()
             .find(|(i, reads)| !is_placed(&placed, *i) && reads.iter().all(|read| is_placed(&placed, *read)));
-        let Some((next, _)) = next else {
-            return Err(cycle(graph, &placed));
+        let next = match next {
+            Some((next, _)) => vec![next],
+            None => {
+                let cycle = cycle(graph, &placed);
+                cycles.push(cycle.clone());
+                cycle
+            }
         };
-        order.push(next);
-        if let Some(place) = placed.get_mut(next) {
-            *place = true;
+        for node in next {
+            order.push(node);
+            if let Some(place) = placed.get_mut(node) {
+                *place = true;
+            }
         }
     }
-    Ok(order)
+    Order { order, cycles }
 }
 
 /// Walks from the first node that has no place to one that it reads and that has none, until a node comes again.
@@ -50,22 +65,28 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(reads: &[&[usize]], expected: Result<&[usize], &[usize]>) {
+    fn check(reads: &[&[usize]], expected: &[usize], cycles: &[&[usize]]) {
         let graph: Graph = reads.iter().map(|r| r.iter().copied().collect()).collect();
-        assert_eq!(order(&graph).as_deref().map_err(|cycle| &**cycle), expected);
+        let cycles = cycles.iter().map(|cycle| cycle.to_vec()).collect();
+        assert_eq!(order(&graph), Order { order: expected.to_vec(), cycles });
     }
 
     #[test]
     fn authors_order_where_nothing_else_decides() {
-        check(&[], Ok(&[]));
-        check(&[&[], &[], &[]], Ok(&[0, 1, 2]));
-        check(&[&[2], &[], &[1]], Ok(&[1, 2, 0]));
+        check(&[], &[], &[]);
+        check(&[&[], &[], &[]], &[0, 1, 2], &[]);
+        check(&[&[2], &[], &[1]], &[1, 2, 0], &[]);
     }
 
     #[test]
     fn a_cycle_is_named_without_what_leads_to_it() {
-        check(&[&[0]], Err(&[0]));
-        check(&[&[1], &[2], &[1]], Err(&[1, 2]));
-        check(&[&[], &[2, 0], &[3], &[1]], Err(&[1, 2, 3]));
+        check(&[&[0]], &[0], &[&[0]]);
+        check(&[&[1], &[2], &[1]], &[1, 2, 0], &[&[1, 2]]);
+        check(&[&[], &[2, 0], &[3], &[1]], &[0, 1, 2, 3], &[&[1, 2, 3]]);
+    }
+
+    #[test]
+    fn every_cycle_is_named_and_the_rest_has_its_order() {
+        check(&[&[1], &[0], &[3], &[2], &[4], &[2, 5], &[]], &[6, 0, 1, 2, 3, 4, 5], &[&[0, 1], &[2, 3], &[4], &[5]]);
     }
 }

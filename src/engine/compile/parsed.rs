@@ -33,6 +33,13 @@ pub(crate) struct Parsed {
     pub(crate) start: usize,
 }
 
+impl Parsed {
+    /// One whose mistakes are reported: what stands beside it is checked all the same.
+    fn wrong(path: FieldPath) -> Parsed {
+        Parsed { ast: None, text: Arc::default(), path, start: 0 }
+    }
+}
+
 /// A projection of parsed expressions. What failed is reported and left out.
 pub(crate) struct Projection {
     pub(crate) nodes: Vec<ParsedNode>,
@@ -49,6 +56,8 @@ pub(crate) struct ParsedNode {
     /// `None`: it failed, and its type is not known.
     pub(crate) work: Option<Work<Parsed>>,
     pub(crate) path: FieldPath,
+    /// Its type is not to be relied on.
+    pub(crate) uncertain: bool,
 }
 
 /// A validation before its types are known.
@@ -85,7 +94,7 @@ impl<'a> Parser<'a> {
         for (i, source) in definition.sources.iter().enumerate().take(MAX_SOURCES) {
             let path = root.field("sources").index(i);
             let kind = match &source.read {
-                Read::Http(_) => None,
+                Read::Http(_) | Read::Wrong => None,
                 Read::ExternalRef(reference) => {
                     let kind = kinds.kind(&reference.api_version, &reference.kind);
                     if kind.is_none() {
@@ -96,7 +105,7 @@ impl<'a> Parser<'a> {
             };
             let work =
                 self.source(definition, source, kind.as_deref(), policies, &path).map(|s| Work::Source(Box::new(s)));
-            nodes.push(ParsedNode { name: source.id.clone(), kind, work, path });
+            nodes.push(ParsedNode { name: source.id.clone(), kind, work, path, uncertain: source.uncertain });
         }
         for (i, variable) in definition.variables.iter().enumerate().take(MAX_VARIABLES) {
             let path = root.field("variables").index(i);
@@ -106,11 +115,11 @@ impl<'a> Parser<'a> {
                 kind: None,
                 work: Some(work),
                 path,
+                uncertain: false,
             });
         }
         let validations = definition.validations.iter().enumerate().take(MAX_VALIDATIONS);
-        let validations =
-            validations.filter_map(|(i, v)| self.validation(v, root.field("validations").index(i))).collect();
+        let validations = validations.map(|(i, v)| self.validation(v, root.field("validations").index(i))).collect();
         let status = definition.status.as_ref().and_then(|status| self.status(status, root.field("status")));
         Projection { nodes, validations, status }
     }
@@ -123,7 +132,7 @@ impl<'a> Parser<'a> {
         self.template(status, path, 0)
     }
 
-    fn validation(&mut self, validation: &Validation, path: FieldPath) -> Option<ParsedValidation> {
+    fn validation(&mut self, validation: &Validation, path: FieldPath) -> ParsedValidation {
         let expression = self.expression(&validation.expression, path.field("expression"));
         let message_expression =
             validation.message_expression.as_ref().map(|e| self.expression(e, path.field("messageExpression")));
@@ -136,7 +145,7 @@ impl<'a> Parser<'a> {
                 self.report(Diagnostic::error(path.field("reason"), format!("unknown reason `{other}`")).help(
                     "one of `FieldValueInvalid`, `FieldValueForbidden`, `FieldValueRequired`, `FieldValueDuplicate`",
                 ));
-                return None;
+                Reason::Invalid
             }
         };
         let message = validation.message.clone();
@@ -144,7 +153,7 @@ impl<'a> Parser<'a> {
             self.report(Diagnostic::error(path.field("message"), "the message is empty"));
         }
         let field_path = validation.field_path.clone();
-        Some(ParsedValidation { expression, message, message_expression, reason, field_path, path })
+        ParsedValidation { expression, message, message_expression, reason, field_path, path }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
@@ -159,7 +168,11 @@ impl<'a> Parser<'a> {
                 Diagnostic::error(path.clone(), "this field is an expression already")
                     .help("write the CEL without `${` and `}`"),
             );
-            return Parsed { ast: None, text: text.clone(), path, start: 0 };
+            return Parsed::wrong(path);
+        }
+        if whole.is_empty() {
+            self.report(Diagnostic::error(path.clone(), "must not be empty").help("write CEL"));
+            return Parsed::wrong(path);
         }
         self.fragment(Fragment { text: text.clone(), start: 0 }, path)
     }
@@ -186,28 +199,30 @@ impl<'a> Parser<'a> {
     }
 
     /// A string that is nothing but one `${...}`.
-    fn lone(&mut self, string: &str, path: FieldPath) -> Option<Parsed> {
-        match self.split(string, &path)? {
-            template::Template::Lone(fragment) => Some(self.fragment(fragment, path)),
-            template::Template::Text(_) | template::Template::Mixed(_) => {
+    fn lone(&mut self, string: &str, path: FieldPath) -> Parsed {
+        match self.split(string, &path) {
+            None => Parsed::wrong(path),
+            Some(template::Template::Lone(fragment)) => self.fragment(fragment, path),
+            Some(template::Template::Text(_) | template::Template::Mixed(_)) => {
                 self.report(
-                    Diagnostic::error(path, "an expression is wanted here and nothing else")
+                    Diagnostic::error(path.clone(), "an expression is wanted here and nothing else")
                         .help("write all of it as one `${...}`"),
                 );
-                None
+                Parsed::wrong(path)
             }
         }
     }
 
     /// A template that gives a string.
-    fn text(&mut self, string: &Arc<str>, path: &FieldPath) -> Option<Text<Parsed>> {
-        Some(match self.split(string, path)? {
-            template::Template::Text(text) => Text::Constant(text),
-            template::Template::Lone(fragment) => {
+    fn text(&mut self, string: &Arc<str>, path: &FieldPath) -> Text<Parsed> {
+        match self.split(string, path) {
+            None => Text::Parts(vec![TextPart::Expression(Parsed::wrong(path.clone()))]),
+            Some(template::Template::Text(text)) => Text::Constant(text),
+            Some(template::Template::Lone(fragment)) => {
                 Text::Parts(vec![TextPart::Expression(self.fragment(fragment, path.clone()))])
             }
-            template::Template::Mixed(parts) => Text::Parts(self.parts(parts, path)),
-        })
+            Some(template::Template::Mixed(parts)) => Text::Parts(self.parts(parts, path)),
+        }
     }
 
     fn parts(&mut self, parts: Vec<Part>, path: &FieldPath) -> Vec<TextPart<Parsed>> {

@@ -57,6 +57,8 @@ pub(crate) struct Typist<'a> {
     /// Of early validations.
     early_inputs: BTreeSet<AttributePath>,
     asks_authorizer: bool,
+    /// The names that have their types.
+    declared: BTreeSet<Arc<str>>,
     known: Known,
     /// How often the expressions at hand are evaluated, at most.
     times: u64,
@@ -88,6 +90,10 @@ const VARIABLES: &str = "variables";
 
 impl TypeProvider for Variables {
     fn field(&self, object: &str, name: &str) -> Option<Field> {
+        // One whose name is missing, which is reported, may be the one that is asked for.
+        if object == VARIABLES && self.names.iter().any(|name| name.is_empty()) {
+            return Some(Field { ty: Type::Error, key: name.into() });
+        }
         self.registry.field(object, name)
     }
 
@@ -141,6 +147,7 @@ impl<'a> Typist<'a> {
             known,
             times: 1,
             estimated_cost: 0,
+            declared: BTreeSet::new(),
             diagnostics,
         }
     }
@@ -160,6 +167,8 @@ impl<'a> Typist<'a> {
     /// Types a node; whoever comes after it sees its type.
     pub(crate) fn node(&mut self, node: ParsedNode, reads: Vec<usize>) -> Option<Node> {
         let slot = self.env.slot(&node.name)?;
+        // Of two of the same name the first counts; the second is reported.
+        let counts = self.declared.insert(node.name.clone());
         let (work, ty) = match node.work? {
             Work::Variable(parsed) => {
                 let (expression, estimate) = self.estimated(&self.env.clone(), parsed, Want::Anything)?;
@@ -169,18 +178,25 @@ impl<'a> Typist<'a> {
             }
             Work::Source(source) => {
                 let schema = node.kind.as_deref().map(|kind| &kind.schema);
-                let ty = self.source_type(&node.name, &source, schema);
+                let ty = match node.uncertain {
+                    true => Type::Error,
+                    false => self.source_type(&node.name, &source, schema),
+                };
                 let limits = match &source.read {
                     Read::Objects(_) => Limits::Usual,
                     Read::Call(_) => Limits::Possible,
                 };
                 self.known.learn(&node.name, source_size(&source, schema), limits);
                 // The type is known even where an expression of the source is wrong.
-                self.declare(&node.name, ty.clone());
+                if counts {
+                    self.declare(&node.name, ty.clone());
+                }
                 (Work::Source(Box::new(self.source(*source)?)), ty)
             }
         };
-        self.declare(&node.name, ty);
+        if counts {
+            self.declare(&node.name, ty);
+        }
         Some(Node { name: node.name, slot, reads, work })
     }
 
@@ -231,7 +247,10 @@ impl<'a> Typist<'a> {
                 Some(_) => Type::Dyn,
                 None => Type::Error,
             };
-            inner = inner.clone().variable(&name, element);
+            // A name that is taken is reported, and goes on to mean what it meant.
+            if !names::is_taken(&name) {
+                inner = inner.clone().variable(&name, element);
+            }
             let (expression, estimate) = expression?;
             items = items.saturating_mul(estimate.size.map_or(u64::MAX, |size| size.max));
             known.learn(&name, Size::of_element(&estimate), Limits::Possible);
@@ -272,15 +291,15 @@ impl<'a> Typist<'a> {
         let query = all(call.query, |(name, t)| Some((name, self.template(env, t, Want::Parameter, Want::Scalar)?)));
         let headers =
             all(call.headers, |(name, t)| Some((name, self.template(env, t, Want::Parameter, Want::Scalar)?)));
-        let body = match call.body {
-            Some(body) => Some(self.template(env, body, Want::Json, Want::String)?),
-            None => None,
-        };
+        let body = call.body.map(|body| self.template(env, body, Want::Json, Want::String));
         Some(Call {
             segments: segments?,
             query: query?,
             headers: headers?,
-            body,
+            body: match body {
+                Some(typed) => Some(typed?),
+                None => None,
+            },
             policy: call.policy,
             method: call.method,
             origin: call.origin,
@@ -303,10 +322,6 @@ impl<'a> Typist<'a> {
         let message_expression = parsed.message_expression.map(|e| self.expression(&env, e, Want::String));
         let own = std::mem::replace(&mut self.inputs, others);
         if early { &mut self.early_inputs } else { &mut self.inputs }.extend(own);
-        let message_expression = match message_expression {
-            Some(expression) => Some(expression?),
-            None => None,
-        };
         let field = match &parsed.field_path {
             None => FieldPath::root(),
             Some(text) => match field_path::parse(text, self.schema.as_deref()) {
@@ -318,6 +333,10 @@ impl<'a> Typist<'a> {
             },
         };
         let (message, reason) = (parsed.message, parsed.reason);
+        let message_expression = match message_expression {
+            Some(typed) => Some(typed?),
+            None => None,
+        };
         Some(Validation { expression: expression?, message, message_expression, reason, field, early })
     }
 

@@ -76,6 +76,7 @@ fn source(id: &str, name: &str) -> Defined {
             optional: false,
             read_as: ReadAs::Consumer,
         }),
+        uncertain: false,
     }
 }
 

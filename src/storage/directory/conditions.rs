@@ -68,9 +68,13 @@ fn placed(value: &Value, status: MapBuilder) -> Value {
 fn accepted(item: &Item, schema: &Schema) -> Condition {
     let outcome = &schema.outcome;
     let (status, reason, message) = if !outcome.lowered {
-        ("False", "Invalid", messages(item, &outcome.diagnostics, Severity::Error))
+        (
+            "False",
+            "Invalid",
+            messages(item, outcome.diagnostics.get(..outcome.form).unwrap_or_default(), Severity::Error),
+        )
     } else if let Some(conflict) = &outcome.conflict {
-        ("False", "NamesConflict", conflict.clone())
+        ("False", "NamesConflict", conflict.message.clone())
     } else {
         ("True", "Accepted", "the schema is well-formed and its names are free".to_owned())
     };
@@ -79,10 +83,11 @@ fn accepted(item: &Item, schema: &Schema) -> Condition {
 
 fn types_checked(item: &Item, schema: &Schema) -> Condition {
     let outcome = &schema.outcome;
-    let (status, reason, message) = if !outcome.lowered {
+    let compiled = outcome.diagnostics.get(outcome.form..).unwrap_or_default();
+    let (status, reason, message) = if compiled.iter().any(|d| d.severity == Severity::Error) {
+        ("False", "ExpressionErrors", messages(item, compiled, Severity::Error))
+    } else if !outcome.lowered {
         ("Unknown", "NotAccepted", "the schema is not well-formed".to_owned())
-    } else if outcome.has_errors() {
-        ("False", "ExpressionErrors", messages(item, &outcome.diagnostics, Severity::Error))
     } else if outcome.diagnostics.is_empty() {
         ("True", "TypesChecked", "all expressions are typed".to_owned())
     } else {

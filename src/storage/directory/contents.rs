@@ -101,10 +101,7 @@ impl Contents {
         for item in schemas {
             let Some(schema) = self.schemas.get(&item.name) else { continue };
             findings.extend(schema.outcome.diagnostics.iter().cloned().map(|d| item.finding(d)));
-            if let Some(conflict) = &schema.outcome.conflict {
-                findings
-                    .push(item.finding(Diagnostic::error(FieldPath::root().field("spec").field("names"), conflict)));
-            }
+            findings.extend(schema.outcome.conflict.iter().cloned().map(|d| item.finding(d)));
             let mut object = object(item, &catalog, &now).remove_first(item, &now);
             let before = objects.get(&object.kind, "", &item.name);
             let generation = objects.generation_of(&object);
@@ -179,9 +176,9 @@ impl Contents {
                 _ => {
                     let mut found = vec![];
                     let mut incoming = vec![];
-                    for item in
-                        items.iter().filter(|item| !is_own(item, "EphemeralSchema") && !policies::is_policy(item))
-                    {
+                    let right = items.iter().filter(|item| !item.document.is_flawed || is_crd(item));
+                    let right = right.filter(|item| !is_own(item, "EphemeralSchema") && !policies::is_policy(item));
+                    for item in right {
                         let made = object(item, catalog, now);
                         found.extend(made.diagnostics.into_iter().map(|d| item.finding(d)));
                         incoming.extend(made.incoming);
@@ -270,10 +267,8 @@ fn object(item: &Item, catalog: &Catalog, now: &Arc<str>) -> Made {
     let known = catalog.plural(&item.kind.group, &item.kind.kind).and_then(|p| catalog.resource(&item.kind.group, p));
     let Some(known) = known else {
         let namespace = item.namespace.clone().unwrap_or_default();
-        return Made {
-            incoming: vec![incoming(item.kind.clone(), namespace, item.value.clone(), None)],
-            diagnostics: vec![],
-        };
+        let diagnostics = misspelt(item);
+        return Made { incoming: vec![incoming(item.kind.clone(), namespace, item.value.clone(), None)], diagnostics };
     };
     let mut diagnostics = vec![];
     let namespace_path = FieldPath::root().field("metadata").field("namespace");
@@ -319,6 +314,19 @@ fn object(item: &Item, catalog: &Catalog, now: &Arc<str>) -> Made {
         incoming(kind, Arc::clone(&namespace), value, Some(version.schema()))
     });
     Made { incoming: versions.collect(), diagnostics }
+}
+
+/// What is no kind of Celandine's, but was meant to be one.
+fn misspelt(item: &Item) -> Vec<Diagnostic> {
+    if &*item.kind.group == api::GROUP {
+        return lower::check(&item.value).1;
+    }
+    if !lower::own_kinds().any(|(own, _)| own.kind == item.kind.kind) {
+        return vec![];
+    }
+    let message = format!("`{}` is a kind of `{}/{}`", item.kind.kind, api::GROUP, api::VERSION);
+    let path = FieldPath::root().field("apiVersion");
+    vec![Diagnostic::warning(path, message).help("as it stands here it is a kind that nothing knows")]
 }
 
 /// What kube-apiserver would not have taken or kept.

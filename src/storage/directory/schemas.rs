@@ -13,12 +13,12 @@ use cel::Value;
 use super::{item::Item, policies::For};
 use crate::{
     engine::{
-        compile,
+        Plan, compile,
         diagnostic::{Diagnostic, FieldPath, Severity},
     },
     storage::{
         catalog::{Catalog, EphemeralKind, EphemeralVersion, version_order},
-        lower::{Lowered, LoweredVersion, lower},
+        lower::{Lowered, LoweredVersion, Lowering, lower},
     },
 };
 
@@ -42,10 +42,12 @@ pub(super) struct Schema {
 pub(super) struct Outcome {
     /// Paths are from the root of the object.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// How many of them are about its form; they come first.
+    pub(super) form: usize,
     /// Whether its form is right.
     pub(super) lowered: bool,
     /// Whose names it takes, if they are taken.
-    pub(super) conflict: Option<String>,
+    pub(super) conflict: Option<Diagnostic>,
     /// The served versions that compile.
     pub(super) compiled: Vec<Arc<EphemeralVersion>>,
     /// The served versions that do not, with a last good form or without.
@@ -65,7 +67,7 @@ impl Schemas {
                 before => {
                     let last = before.and_then(|before| before.served);
                     let policies = For { egress: &catalog.egress, schema: &item.name, workspace };
-                    let (outcome, served) = build(&item.value, catalog, &policies, last);
+                    let (outcome, served) = build(item, catalog, &policies, last);
                     Schema { value: item.value.clone(), world, outcome, served }
                 }
             };
@@ -87,24 +89,26 @@ impl Schemas {
 
 /// Compiles an object. Versions that fail go on in the form of `last`.
 fn build(
-    value: &Value,
+    item: &Item,
     kinds: &Catalog,
     policies: &For<'_>,
     last: Option<Arc<EphemeralKind>>,
 ) -> (Outcome, Option<Arc<EphemeralKind>>) {
-    let (lowered, mut diagnostics) = lower(value);
-    let Some(lowered) = lowered else {
+    let lowering = lower(&item.value);
+    let is_right = lowering.is_right() && !item.document.is_flawed;
+    let Lowering { lowered, mut diagnostics, told } = lowering;
+    let mut form = diagnostics.len();
+    let plans = compile_all(lowered.as_ref(), kinds, policies, &told, &mut diagnostics);
+    once(item, &mut diagnostics, &mut form);
+    let Some(lowered) = lowered.filter(|_| is_right) else {
         let failed = last.iter().flat_map(|last| last.versions.iter().map(|v| (Arc::clone(&v.name), true))).collect();
-        let outcome = Outcome { diagnostics, lowered: false, conflict: None, compiled: vec![], failed };
+        let outcome = Outcome { diagnostics, form, lowered: false, conflict: None, compiled: vec![], failed };
         return (outcome, last);
     };
     let mut compiled = vec![];
     let mut failed = vec![];
     let mut versions = vec![];
-    // What is not served is compiled too: its mistakes are mistakes.
-    for version in &lowered.versions {
-        let (plan, found) = compile(&version.definition, kinds, policies);
-        diagnostics.extend(found.into_iter().map(|d| Diagnostic { path: version.path.join(&d.path), ..d }));
+    for (version, plan) in lowered.versions.iter().zip(plans) {
         let good = plan.map(|plan| Arc::new(ephemeral_version(version, plan)));
         if !version.served {
             continue;
@@ -121,10 +125,43 @@ fn build(
     versions.sort_by(|a, b| version_order(&a.name, &b.name));
     let Lowered { group, namespaced, names, .. } = lowered;
     let served = (!versions.is_empty()).then(|| Arc::new(EphemeralKind { group, names, namespaced, versions }));
-    (Outcome { diagnostics, lowered: true, conflict: None, compiled, failed }, served)
+    (Outcome { diagnostics, form, lowered: true, conflict: None, compiled, failed }, served)
 }
 
-fn ephemeral_version(version: &LoweredVersion, plan: crate::engine::Plan) -> EphemeralVersion {
+/// Says once what is said twice of one place: an alias is expanded, and its mistakes with it. The first `form` stay first.
+fn once(item: &Item, diagnostics: &mut Vec<Diagnostic>, form: &mut usize) {
+    let mut seen = BTreeSet::new();
+    let mut index = 0;
+    let form_before = *form;
+    diagnostics.retain(|d| {
+        let is_new = seen.insert((item.place(&d.path, &d.place), d.message.clone()));
+        *form -= usize::from(!is_new && index < form_before);
+        index += 1;
+        is_new
+    });
+}
+
+/// The plans of all versions. What is not served is compiled too, and what is wrong in form: its mistakes are mistakes. What is
+/// said of a field already is not said again.
+fn compile_all(
+    lowered: Option<&Lowered>,
+    kinds: &Catalog,
+    policies: &For<'_>,
+    told: &BTreeSet<FieldPath>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Option<Plan>> {
+    let versions = lowered.map(|lowered| &*lowered.versions).unwrap_or_default();
+    let mut plans = Vec::with_capacity(versions.len());
+    for version in versions {
+        let (plan, found) = compile(&version.definition, kinds, policies);
+        let found = found.into_iter().map(|d| Diagnostic { path: version.path.join(&d.path), ..d });
+        diagnostics.extend(found.filter(|d| !told.contains(&d.path)));
+        plans.push(plan);
+    }
+    plans
+}
+
+fn ephemeral_version(version: &LoweredVersion, plan: Plan) -> EphemeralVersion {
     EphemeralVersion {
         name: Arc::clone(&version.name),
         deprecation: version.deprecation.clone(),
@@ -135,26 +172,32 @@ fn ephemeral_version(version: &LoweredVersion, plan: crate::engine::Plan) -> Eph
     }
 }
 
-/// The name that another kind of the group has already.
-fn taken(kind: &EphemeralKind, catalog: &Catalog) -> Option<String> {
+/// The name that another kind of the group has already. As in kube-apiserver, kinds and list kinds share one space of names;
+/// plurals, singulars and short names another.
+fn taken(kind: &EphemeralKind, catalog: &Catalog) -> Option<Diagnostic> {
+    let stored = catalog.resources().filter(|other| other.group == kind.group).map(|other| &other.names);
+    let ephemeral = catalog.ephemeral().filter(|other| other.group == kind.group).map(|other| &other.names);
+    let path = FieldPath::root().field("spec").field("names");
     let names = &kind.names;
-    if let Some(other) = catalog.plural(&kind.group, &names.kind) {
-        return Some(format!("the kind `{}` is that of `{other}.{}` already", names.kind, kind.group));
-    }
-    if catalog.resource(&kind.group, &names.plural).is_some()
-        || catalog.ephemeral_kind(&kind.group, &names.plural).is_some()
-    {
-        return Some(format!("the plural `{}` is taken in `{}` already", names.plural, kind.group));
+    for other in stored.chain(ephemeral) {
+        let whose = format!("that of `{}.{}` already", other.plural, kind.group);
+        let kinds = [("kind", &names.kind), ("listKind", &names.list_kind)];
+        let taken = kinds.into_iter().find(|(_, name)| [&other.kind, &other.list_kind].contains(name));
+        if let Some((field, name)) = taken {
+            return Some(Diagnostic::error(path.field(field), format!("the {field} `{name}` is {whose}")));
+        }
+        let short = names.short_names.iter().enumerate().map(|(i, name)| (path.field("shortNames").index(i), name));
+        let own = [("plural", &names.plural), ("singular", &names.singular)];
+        let own = own.into_iter().map(|(field, name)| (path.field(field), name));
+        let theirs = || [&other.plural, &other.singular].into_iter().chain(&other.short_names);
+        if let Some((path, name)) = own.chain(short).find(|(_, name)| theirs().any(|other| other == *name)) {
+            return Some(Diagnostic::error(path, format!("the name `{name}` is {whose}")));
+        }
     }
     None
 }
 
 impl Outcome {
-    /// Whether something keeps a version from being compiled.
-    pub(super) fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
-    }
-
     /// The warnings of a version.
     pub(super) fn warnings(&self, version: &FieldPath) -> Vec<&Diagnostic> {
         let within = |d: &&Diagnostic| d.path.steps().starts_with(version.steps());

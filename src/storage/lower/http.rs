@@ -23,7 +23,7 @@ pub(super) fn source(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Op
         (Some(_), Some(all)) => {
             let message = "at most one of `select` and `selectAll` may be set, and both are";
             diagnostics.push(Diagnostic::error(all.path, message).at(Place::Key));
-            return None;
+            None
         }
         (Some(path), None) => Some(Select::One(path)),
         (None, all) => all.and_then(|all: field::Field<'_>| all.own_text()).map(Select::All),

@@ -1,21 +1,21 @@
 //! The names, group and scope of an EphemeralSchema, checked as those of a CustomResourceDefinition are.
 //!
 //! Absent: names taken by others (catalog).
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use cel::Value;
 
 use super::field::Field;
 use crate::{
     api,
-    engine::diagnostic::Diagnostic,
+    engine::diagnostic::{Diagnostic, FieldPath},
     storage::{catalog::Names, names},
 };
 
 /// Approves a group of Kubernetes' own domains, as for a CustomResourceDefinition.
 const APPROVED: &str = "api-approved.kubernetes.io";
 
-/// Who a kind is.
+/// Who a kind is. What is missing is empty, which is reported.
 pub(super) struct Identity {
     pub(super) name: Arc<str>,
     pub(super) group: Arc<str>,
@@ -23,53 +23,66 @@ pub(super) struct Identity {
     pub(super) names: Names,
 }
 
-/// Reads it; `None` if what it is known by is missing, which is reported already.
-pub(super) fn identity(root: &Field<'_>, spec: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Identity> {
-    let group_field = spec.get("group")?;
-    let group = group_field.own_text()?;
-    let fields = spec.get("names")?;
-    let kind = fields.text("kind")?;
-    let plural = fields.text("plural")?;
-
-    check_group(root, &group_field, &group, diagnostics);
-    check_kind(&fields, "kind", diagnostics);
-    check_kind(&fields, "listKind", diagnostics);
-    for single in ["plural", "singular"] {
-        fields.get(single).into_iter().for_each(|field| check_label(&field, diagnostics));
+/// Reads it. `told` are the fields of which something is said already.
+pub(super) fn identity(
+    root: &Field<'_>,
+    spec: &Field<'_>,
+    told: &BTreeSet<FieldPath>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Identity {
+    let before = diagnostics.len();
+    let group_field = spec.get("group").filter(|field| !told.contains(&field.path));
+    let group = group_field.as_ref().and_then(Field::own_text).unwrap_or_default();
+    if let Some(field) = &group_field {
+        check_group(root, field, &group, diagnostics);
     }
-    for list in ["shortNames", "categories"] {
-        fields.items(list).iter().for_each(|field| check_label(field, diagnostics));
+    let names = spec.get("names");
+    let text = |name: &str| names.as_ref().and_then(|names| names.text(name));
+    let texts = |name: &str| names.as_ref().map(|names| names.texts(name)).unwrap_or_default();
+    let (kind, plural) = (text("kind").unwrap_or_default(), text("plural").unwrap_or_default());
+    let mut is_sure = !group.is_empty() && !plural.is_empty() && diagnostics.len() == before;
+    if let Some(names) = &names {
+        check_kind(names, "kind", diagnostics);
+        check_kind(names, "listKind", diagnostics);
+        for single in ["plural", "singular"] {
+            let before = diagnostics.len();
+            names.get(single).into_iter().for_each(|field| check_label(&field, diagnostics));
+            is_sure &= single != "plural" || diagnostics.len() == before;
+        }
+        for list in ["shortNames", "categories"] {
+            names.items(list).iter().for_each(|field| check_label(field, diagnostics));
+        }
     }
-    let list_kind = fields.text("listKind").unwrap_or_else(|| format!("{kind}List").into());
+    let list_kind = text("listKind").unwrap_or_else(|| format!("{kind}List").into());
     if list_kind == kind {
-        let path = fields.path.field("listKind");
+        let path = spec.path.field("names").field("listKind");
         diagnostics.push(Diagnostic::error(path, "kind and listKind may not be the same"));
     }
 
     let expected = format!("{plural}.{group}");
-    let metadata = root.get("metadata");
-    let name = metadata.as_ref().and_then(|metadata| metadata.text("name"));
-    if name.as_deref() != Some(&*expected) {
-        let path = root.path.field("metadata").field("name");
+    let path = root.path.field("metadata").field("name");
+    let name = root.get("metadata").and_then(|metadata| metadata.text("name"));
+    // What the name should be is known only if its parts are right.
+    if is_sure && name.as_deref() != Some(&*expected) && !told.contains(&path) {
         let message = match &name {
             Some(name) => format!("the name must be `<plural>.<group>`, but it is `{name}`"),
             None => "missing field `name`".to_owned(),
         };
         diagnostics.push(Diagnostic::error(path, message).help(format!("name it `{expected}`")));
     }
-    Some(Identity {
+    Identity {
         name: expected.into(),
-        namespaced: spec.text("scope").as_deref() == Some("Namespaced"),
+        namespaced: spec.text("scope").as_deref() != Some("Cluster"),
         names: Names {
-            singular: fields.text("singular").unwrap_or_else(|| kind.to_lowercase().into()),
+            singular: text("singular").unwrap_or_else(|| kind.to_lowercase().into()),
             list_kind,
             kind,
             plural,
-            short_names: fields.texts("shortNames"),
-            categories: fields.texts("categories"),
+            short_names: texts("shortNames"),
+            categories: texts("categories"),
         },
         group,
-    })
+    }
 }
 
 fn check_group(root: &Field<'_>, field: &Field<'_>, group: &str, diagnostics: &mut Vec<Diagnostic>) {

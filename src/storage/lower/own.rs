@@ -1,7 +1,7 @@
 //! Documents of Celandine's own kinds against the schemas of these kinds: unknown fields with suggestions, wrong types, missing
 //! fields, bounds.
 //!
-//! Absent: what goes beyond a schema (identity, version).
+//! Absent: how it is said (words), what goes beyond a schema (identity, version).
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::LazyLock,
@@ -9,11 +9,12 @@ use std::{
 
 use cel::{Value, value::Key};
 
+use super::words;
 use crate::{
     api,
     engine::{
         diagnostic::{Diagnostic, FieldPath, Place},
-        schema::{FieldError, MAX_DEPTH, Structural, admit, field_error::Reason, metadata::whole, validate},
+        schema::{MAX_DEPTH, Structural, admit, metadata::whole, structural::SchemaType, validate},
     },
     storage::objects::GroupVersionKind,
 };
@@ -36,8 +37,23 @@ pub fn own_kinds() -> impl Iterator<Item = (GroupVersionKind, serde_json::Value)
     })
 }
 
+/// A document of one of Celandine's own kinds, looked over.
+pub(super) struct Looked {
+    /// With its defaults.
+    pub(super) value: Value,
+    /// What is wrong with its form.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// The fields that these are about, and those that were meant by misspelt ones.
+    pub(super) told: BTreeSet<FieldPath>,
+}
+
 /// A document of one of Celandine's own kinds with its defaults, and what is wrong with its form.
 pub fn check(document: &Value) -> (Value, Vec<Diagnostic>) {
+    let Looked { value, diagnostics, .. } = look(document);
+    (value, diagnostics)
+}
+
+pub(super) fn look(document: &Value) -> Looked {
     let kind = match document {
         Value::Map(map) => map.get("kind"),
         _ => None,
@@ -48,16 +64,42 @@ pub fn check(document: &Value) -> (Value, Vec<Diagnostic>) {
     };
     let Some(schema) = OWN.get(kind) else {
         let message = format!("`{kind}` is no kind of `{}`", api::GROUP);
-        return (document.clone(), vec![Diagnostic::error(FieldPath::root().field("kind"), message)]);
+        let diagnostic = Diagnostic::error(FieldPath::root().field("kind"), message);
+        let diagnostic = match nearest(kind, OWN.keys().map(String::as_str)) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic,
+        };
+        return Looked { value: document.clone(), diagnostics: vec![diagnostic], told: BTreeSet::new() };
     };
     let mut unknown = Unknown::default();
+    let expected = format!("{}/{}", api::GROUP, api::VERSION);
+    if let Value::Map(map) = document
+        && let Some(Value::String(version)) = map.get("apiVersion")
+        && **version != *expected
+    {
+        let path = FieldPath::root().field("apiVersion");
+        let diagnostic =
+            Diagnostic::error(path, format!("`{version}` is not served")).help(format!("write `{expected}`"));
+        unknown.diagnostics.push(diagnostic);
+    }
     unknown.walk(schema, document, &FieldPath::root(), 0);
     let Unknown { mut diagnostics, meant } = unknown;
     let (admitted, _) = admit::admit(schema, document.clone());
     let errors = validate(schema, &admitted, &FieldPath::root());
     // What is there under a misspelt name is not missing as well.
-    diagnostics.extend(errors.into_iter().map(diagnostic).filter(|diagnostic| !meant.contains(&diagnostic.path)));
-    (admitted, diagnostics)
+    let errors = errors.iter().map(|error| words::diagnostic(schema, &admitted, error));
+    diagnostics.extend(errors.filter(|diagnostic| !meant.contains(&diagnostic.path)));
+    let told = meant.into_iter().chain(diagnostics.iter().map(|d| d.path.clone())).collect();
+    Looked { value: admitted, diagnostics, told }
+}
+
+/// The name that was probably meant: a third of the letters may be wrong, as rustc has it.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|known| (strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase()), known))
+        .min()
+        .filter(|(distance, _)| *distance <= (name.chars().count() / 3).max(1))
+        .map(|(_, known)| known)
 }
 
 /// Fields that a schema does not know.
@@ -74,7 +116,8 @@ impl Unknown {
             return;
         }
         match value {
-            Value::Map(map) => {
+            // Of a value that is no map at all only that is said.
+            Value::Map(map) if schema.ty == Some(SchemaType::Object) || schema.ty.is_none() => {
                 for (key, value) in map.iter() {
                     let Key::String(name) = key else { continue };
                     if let Some(field) = schema.field(name) {
@@ -99,14 +142,8 @@ impl Unknown {
     fn report(&mut self, schema: &Structural, parent: &FieldPath, name: &str) {
         let known: Vec<&str> = schema.properties.iter().map(|(name, _)| &**name).collect();
         let diagnostic = Diagnostic::error(parent.field(name), format!("unknown field `{name}`")).at(Place::Key);
-        let nearest = known
-            .iter()
-            .map(|candidate| (strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
-            .min()
-            // A third of the letters may be wrong, as rustc has it.
-            .filter(|(distance, _)| *distance <= (name.chars().count() / 3).max(1));
-        self.diagnostics.push(match nearest {
-            Some((_, candidate)) => {
+        self.diagnostics.push(match nearest(name, known.iter().copied()) {
+            Some(candidate) => {
                 self.meant.insert(parent.field(candidate));
                 diagnostic.help(format!("did you mean `{candidate}`?"))
             }
@@ -114,19 +151,6 @@ impl Unknown {
             None => diagnostic.help(format!("known fields are `{}`", known.join("`, `"))),
         });
     }
-}
-
-/// An answer of kube-apiserver's as a diagnostic: the place is told by the caret, so the words need not repeat it.
-fn diagnostic(error: FieldError) -> Diagnostic {
-    let path = path(&error.field);
-    if error.reason == Reason::Required {
-        let name = error.field.rsplit('.').next().unwrap_or_default().to_owned();
-        return Diagnostic::error(path, format!("missing field `{name}`"));
-    }
-    let detail = error.message.replace(&format!("{} in body ", error.field), "");
-    let mut chars = detail.chars();
-    let message = chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect());
-    Diagnostic::error(path, message)
 }
 
 /// The path that a Status prints: `spec.versions[0].name`, `spec.labels[a]`.

@@ -39,9 +39,10 @@ fn document(text: &str) -> Document {
 
 #[test]
 fn a_right_schema_is_lowered_whole() {
-    let (lowered, diagnostics) = lower(&document(GOOD).value);
-    assert_eq!(diagnostics, vec![]);
-    let lowered = lowered.unwrap();
+    let lowering = lower(&document(GOOD).value);
+    assert!(lowering.is_right());
+    assert_eq!(lowering.diagnostics, vec![]);
+    let lowered = lowering.lowered.unwrap();
     assert_eq!((&*lowered.names.singular, &*lowered.names.list_kind), ("bucketinfo", "BucketInfoList"));
     let version = &lowered.versions[0];
     assert!(version.served && lowered.namespaced);
@@ -66,7 +67,8 @@ fn check(replacements: &[(&str, &str)], expected: &[&str]) {
         text = text.replacen(from, to, 1);
     }
     let document = document(&text);
-    let (lowered, diagnostics) = lower(&document.value);
+    let lowering = lower(&document.value);
+    let diagnostics = &lowering.diagnostics;
     let found: Vec<_> = diagnostics
         .iter()
         .map(|d| {
@@ -74,8 +76,8 @@ fn check(replacements: &[(&str, &str)], expected: &[&str]) {
             format!("{}: {}{help}", document.position(&d.path, &d.place), d.message)
         })
         .collect();
-    assert_eq!(found, expected, "{}", render(&diagnostics, &document, Color::Never));
-    assert!(lowered.is_none());
+    assert_eq!(found, expected, "{}", render(diagnostics, &document, Color::Never));
+    assert!(!lowering.is_right());
 }
 
 #[test]
@@ -125,8 +127,9 @@ fn names_are_those_that_kubernetes_takes() {
         ("  group: storage.acme.example", "  group: apps.k8s.io", "approval annotation"),
         ("  group: storage.acme.example", "  group: celandine.dev", "Celandine's own group"),
     ] {
-        let (lowered, diagnostics) = lower(&document(&GOOD.replacen(from, to, 1)).value);
-        assert!(lowered.is_none());
+        let lowering = lower(&document(&GOOD.replacen(from, to, 1)).value);
+        assert!(!lowering.is_right());
+        let diagnostics = lowering.diagnostics;
         assert!(diagnostics.iter().any(|d| d.message.contains(expected)), "{to}: {diagnostics:?}");
     }
 }
@@ -134,8 +137,8 @@ fn names_are_those_that_kubernetes_takes() {
 #[test]
 fn what_is_no_document_of_ours_is_no_panic() {
     for text in ["kind: Foo", "1", "[]", "kind: EphemeralSchema", "kind: EphemeralSchema\nspec: 1\nmetadata: []"] {
-        let (lowered, diagnostics) = lower(&document(text).value);
-        assert!(lowered.is_none() && !diagnostics.is_empty(), "{text}");
+        let lowering = lower(&document(text).value);
+        assert!(!lowering.is_right() && !lowering.diagnostics.is_empty(), "{text}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! One version of an EphemeralSchema -> the engine's definition.
 //!
 //! Absent: what the expressions mean (engine).
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use cel::Value;
 
@@ -15,52 +15,50 @@ use crate::{
     api::ephemeral_schema::{ColumnType, RatePer},
     engine::{
         definition::{Definition, ExternalRef, Read, ReadAs, SchemaForm, Source, Validation, Variable},
-        diagnostic::{Diagnostic, Place},
+        diagnostic::{Diagnostic, FieldPath, Place},
     },
     storage::catalog::{Column, Limits, Rate},
 };
 
-/// Lowers a version; `None` if what it cannot do without is missing, which is reported.
+/// Lowers a version. Whatever is wrong with it is reported and keeps its place, so that the rest is still compiled, by the right
+/// paths and names.
 pub(super) fn version(
     field: &Field<'_>,
     identity: &Identity,
+    told: &BTreeSet<FieldPath>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<LoweredVersion> {
-    let name_field = field.get("name")?;
-    identity::check_label(&name_field, diagnostics);
-    let name = name_field.own_text()?;
+) -> LoweredVersion {
+    if let Some(name) = field.get("name") {
+        identity::check_label(&name, diagnostics);
+    }
+    let name = field.text("name").unwrap_or_default();
     let deprecation = deprecation(field, identity, &name, diagnostics);
     let columns = columns(&field.items("additionalPrinterColumns"), diagnostics);
-    let schema = schema(field, diagnostics);
-    let projection = match one_of(field, ["projection", "webhook"], diagnostics) {
-        Some((_, projection)) if projection.path == field.path.field("projection") => Some(projection),
-        Some((name, webhook)) => {
-            unserved(&webhook, name, diagnostics);
-            None
-        }
-        None => None,
-    };
+    let schema = schema(field, told, diagnostics);
+    if let Some((name @ "webhook", webhook)) = one_of(field, ["projection", "webhook"], told, diagnostics) {
+        unserved(&webhook, name, diagnostics);
+    }
+    let projection = field.get("projection");
     if let Some(projection) = &projection {
         for effect in projection.items("effects") {
             unserved(&effect, "effects", diagnostics);
         }
     }
-    let sources = projection.iter().flat_map(|p| p.items("sources")).filter_map(|s| source(&s, diagnostics)).collect();
+    let sources = projection.iter().flat_map(|p| p.items("sources")).map(|s| source(&s, told, diagnostics)).collect();
+    let text = |field: &Field<'_>, name| field.text(name).unwrap_or_default();
     let variables = projection
         .iter()
         .flat_map(|p| p.items("variables"))
-        .filter_map(|v| Some(Variable { name: v.text("name")?, expression: v.text("expression")? }));
-    let validations = projection.iter().flat_map(|p| p.items("validations")).filter_map(|v| {
-        Some(Validation {
-            expression: v.text("expression")?,
-            message: v.text("message"),
-            message_expression: v.text("messageExpression"),
-            reason: v.text("reason"),
-            field_path: v.text("fieldPath"),
-        })
+        .map(|v| Variable { name: text(&v, "name"), expression: text(&v, "expression") });
+    let validations = projection.iter().flat_map(|p| p.items("validations")).map(|v| Validation {
+        expression: text(&v, "expression"),
+        message: v.text("message"),
+        message_expression: v.text("messageExpression"),
+        reason: v.text("reason"),
+        field_path: v.text("fieldPath"),
     });
     let cache = field.get("cache").and_then(|cache| cache.number("ttlSeconds")).unwrap_or(0);
-    Some(LoweredVersion {
+    LoweredVersion {
         path: field.path.clone(),
         served: field.flag("served").unwrap_or(true),
         deprecation,
@@ -72,20 +70,21 @@ pub(super) fn version(
             version: Arc::clone(&name),
             kind: Arc::clone(&identity.names.kind),
             namespaced: identity.namespaced,
-            schema: schema?,
+            schema,
             sources,
             variables: variables.collect(),
             validations: validations.collect(),
             status: projection.as_ref().and_then(|p| p.get("status")).map(|status| status.value.clone()),
         },
         name,
-    })
+    }
 }
 
 /// The one of two fields that is there. Both and none are mistakes.
 fn one_of<'a>(
     field: &Field<'a>,
     [a, b]: [&'static str; 2],
+    told: &BTreeSet<FieldPath>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(&'static str, Field<'a>)> {
     match (field.get(a), field.get(b)) {
@@ -96,6 +95,8 @@ fn one_of<'a>(
             diagnostics.push(Diagnostic::error(second.path, message).at(Place::Key));
             None
         }
+        // One is there under a misspelt name.
+        (None, None) if told.contains(&field.path.field(a)) || told.contains(&field.path.field(b)) => None,
         (None, None) => {
             let message = format!("exactly one of `{a}` and `{b}` must be set, and none is");
             diagnostics.push(Diagnostic::error(field.path.clone(), message));
@@ -110,52 +111,79 @@ fn unserved(field: &Field<'_>, what: &str, diagnostics: &mut Vec<Diagnostic>) {
         .push(Diagnostic::error(field.path.clone(), format!("`{what}` cannot be served by this version of Celandine")));
 }
 
-fn schema(version: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<SchemaForm> {
-    let schema = version.get("schema")?;
-    let (name, form) = one_of(&schema, ["simple", "openAPIV3Schema"], diagnostics)?;
-    let value = form.value.clone();
-    Some(if name == "simple" { SchemaForm::Simple(value) } else { SchemaForm::OpenApi(value) })
+fn schema(version: &Field<'_>, told: &BTreeSet<FieldPath>, diagnostics: &mut Vec<Diagnostic>) -> SchemaForm {
+    let form = version.get("schema").and_then(|s| one_of(&s, ["simple", "openAPIV3Schema"], told, diagnostics));
+    match form {
+        // Of the wrong type, which is reported.
+        Some((_, form)) if told.contains(&form.path) => SchemaForm::Wrong,
+        Some(("simple", form)) => SchemaForm::Simple(form.value.clone()),
+        Some((_, form)) => SchemaForm::OpenApi(form.value.clone()),
+        None => SchemaForm::Wrong,
+    }
 }
 
-fn source(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Source> {
-    let (what, read) = one_of(field, ["externalRef", "http"], diagnostics)?;
-    let read = match what {
-        "http" => Read::Http(http::source(&read, diagnostics)?),
-        _ => Read::ExternalRef(external_ref(&read, diagnostics)?),
+fn source(field: &Field<'_>, told: &BTreeSet<FieldPath>, diagnostics: &mut Vec<Diagnostic>) -> Source {
+    let before = diagnostics.len();
+    let read = match one_of(field, ["externalRef", "http"], told, diagnostics) {
+        Some(("externalRef", reference)) => external_ref(&reference, told, diagnostics),
+        Some((_, call)) => http::source(&call, diagnostics).map_or(Read::Wrong, Read::Http),
+        None => Read::Wrong,
     };
-    let for_each = field.items("forEach").into_iter().filter_map(|dimension| {
-        let [(variable, list)] = <[_; 1]>::try_from(dimension.entries()).ok().or_else(|| {
+    let mut for_each = vec![];
+    for dimension in field.items("forEach") {
+        let entries = dimension.entries();
+        if entries.len() != 1 && !told.contains(&dimension.path) {
             let message = "each dimension is a map of one variable to its list";
-            diagnostics.push(Diagnostic::error(dimension.path.clone(), message));
-            None
-        })?;
-        Some((variable, list.own_text()?))
-    });
-    let for_each = for_each.collect();
-    Some(Source { id: field.text("id")?, include_when: field.texts("includeWhen"), for_each, read })
+            diagnostics.push(Diagnostic::error(dimension.path, message));
+        }
+        for_each.extend(entries.into_iter().next().map(|(name, list)| (name, list.own_text().unwrap_or_default())));
+    }
+    Source {
+        id: field.text("id").unwrap_or_default(),
+        include_when: field.texts("includeWhen"),
+        for_each,
+        read,
+        uncertain: diagnostics.len() > before || is_type_told(&field.path, told),
+    }
 }
 
-fn external_ref(field: &Field<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<ExternalRef> {
+/// Whether something is said already of what decides a source's type.
+fn is_type_told(source: &FieldPath, told: &BTreeSet<FieldPath>) -> bool {
+    let reference = source.field("externalRef");
+    let metadata = reference.field("metadata");
+    let [optional, selector, name] = [reference.field("optional"), reference.field("selector"), metadata.field("name")];
+    let whole = [source.field("includeWhen"), source.field("forEach")];
+    let alone = [source.field("http"), reference, metadata, optional, selector, name];
+    let is_within = |path: &FieldPath| whole.iter().any(|whole| path.steps().starts_with(whole.steps()));
+    told.iter().any(|path| alone.contains(path) || is_within(path))
+}
+
+fn external_ref(field: &Field<'_>, told: &BTreeSet<FieldPath>, diagnostics: &mut Vec<Diagnostic>) -> Read {
     let metadata = field.get("metadata");
     let name = metadata.as_ref().and_then(|m| m.text("name"));
-    let selector = field.get("selector");
+    let mut selector = field.get("selector");
     match (&name, &selector) {
-        (Some(_), Some(selector)) => {
+        (Some(_), Some(found)) => {
             let message = "exactly one of `metadata.name` and `selector` must be set, and both are";
-            diagnostics.push(Diagnostic::error(selector.path.clone(), message).at(Place::Key));
-            return None;
+            diagnostics.push(Diagnostic::error(found.path.clone(), message).at(Place::Key));
+            selector = None;
         }
         (None, None) => {
-            let message = "exactly one of `metadata.name` and `selector` must be set, and none is";
-            let help = "a name gives one object, a selector a list; `selector: {}` selects all";
-            diagnostics.push(Diagnostic::error(field.path.clone(), message).help(help));
-            return None;
+            let misspelt = ["metadata.name", "selector", "metadata"];
+            let misspelt = misspelt.map(|name| name.split('.').fold(field.path.clone(), |path, name| path.field(name)));
+            if !misspelt.iter().any(|path| told.contains(path)) {
+                let message = "exactly one of `metadata.name` and `selector` must be set, and none is";
+                let help = "a name gives one object, a selector a list; `selector: {}` selects all";
+                diagnostics.push(Diagnostic::error(field.path.clone(), message).help(help));
+            }
+            return Read::Wrong;
         }
         (Some(_), None) | (None, Some(_)) => {}
     }
-    Some(ExternalRef {
-        api_version: field.text("apiVersion")?,
-        kind: field.text("kind")?,
+    let (Some(api_version), Some(kind)) = (field.text("apiVersion"), field.text("kind")) else { return Read::Wrong };
+    Read::ExternalRef(ExternalRef {
+        api_version,
+        kind,
         name,
         namespace: metadata.as_ref().and_then(|m| m.text("namespace")),
         selector: selector.map(|selector| selector.value.clone()),

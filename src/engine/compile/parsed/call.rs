@@ -44,16 +44,13 @@ impl Parser<'_> {
     pub(super) fn call(&mut self, http: &Http, path: &FieldPath, policies: &dyn Policies) -> Option<Call<Parsed>> {
         let url = self.url(http, &path.field("url"));
         let query = path.field("query");
-        let query: Vec<_> = http
-            .query
-            .iter()
-            .filter_map(|(name, text)| Some((name.clone(), self.value(text, query.field(name))?)))
-            .collect();
+        let query: Vec<_> =
+            http.query.iter().map(|(name, text)| (name.clone(), self.value(text, query.field(name)))).collect();
         let headers = path.field("headers");
         let headers: Vec<_> =
             http.headers.iter().filter_map(|(name, text)| self.header(name, text, &headers)).collect();
         let body = match &http.body {
-            Some(body) => Some(self.template(body, path.field("body"), 0)?),
+            Some(body) => Some(self.template(body, path.field("body"), 0)),
             None => None,
         };
         if !METHODS.contains(&&*http.method) {
@@ -90,7 +87,10 @@ impl Parser<'_> {
             segments,
             query,
             headers,
-            body,
+            body: match body {
+                Some(body) => Some(body?),
+                None => None,
+            },
             format: http.format,
             pagination: http.pagination.clone(),
             ttl_seconds: http.ttl_seconds,
@@ -120,15 +120,15 @@ impl Parser<'_> {
     }
 
     /// The value of a parameter or header field: a text, or a lone expression that may be absent.
-    fn value(&mut self, text: &Arc<str>, path: FieldPath) -> Option<Template<Parsed>> {
-        Some(match self.text(text, &path)? {
+    fn value(&mut self, text: &Arc<str>, path: FieldPath) -> Template<Parsed> {
+        match self.text(text, &path) {
             Text::Constant(text) => Template::Constant(Value::String(text)),
             Text::Parts(parts) => match <[TextPart<Parsed>; 1]>::try_from(parts) {
                 Ok([TextPart::Expression(expression)]) => Template::Expression(expression),
                 Ok([part]) => Template::Text(Text::Parts(vec![part])),
                 Err(parts) => Template::Text(Text::Parts(parts)),
             },
-        })
+        }
     }
 
     fn header(&mut self, name: &Arc<str>, text: &Arc<str>, path: &FieldPath) -> Option<(Arc<str>, Template<Parsed>)> {
@@ -146,7 +146,7 @@ impl Parser<'_> {
             self.report(Diagnostic::error(at, message).at(Place::Key).help(help));
             return None;
         }
-        Some((lower.into(), self.value(text, at)?))
+        Some((lower.into(), self.value(text, at)))
     }
 
     /// `Some(None)`: the whole body.

@@ -27,12 +27,11 @@ impl Parser<'_> {
     ) -> Option<Source<Parsed>> {
         let when = path.field("includeWhen");
         let conditions = source.include_when.iter().enumerate();
-        let include_when: Vec<_> = conditions.filter_map(|(i, text)| self.lone(text, when.index(i))).collect();
+        let include_when: Vec<_> = conditions.map(|(i, text)| self.lone(text, when.index(i))).collect();
         let each = path.field("forEach");
         let dimensions = source.for_each.iter().enumerate();
-        let for_each: Vec<_> = dimensions
-            .filter_map(|(i, (name, text))| Some((name.clone(), self.lone(text, each.index(i).field(name))?)))
-            .collect();
+        let for_each: Vec<_> =
+            dimensions.map(|(i, (name, text))| (name.clone(), self.lone(text, each.index(i).field(name)))).collect();
         let (read, optional) = match &source.read {
             Read::ExternalRef(reference) => {
                 let path = path.field("externalRef");
@@ -42,6 +41,7 @@ impl Parser<'_> {
                 let call = self.call(http, &path.field("http"), policies);
                 (call.map(|call| plan::Read::Call(Box::new(call))), http.optional)
             }
+            Read::Wrong => (None, false),
         };
         Some(Source { include_when, for_each, optional, read: read? })
     }
@@ -58,7 +58,7 @@ impl Parser<'_> {
         Some(Objects {
             resource: Resource { api_version: reference.api_version.clone(), kind: reference.kind.clone() },
             read_as: reference.read_as,
-            namespace: namespace?,
+            namespace,
             target: target?,
         })
     }
@@ -69,31 +69,31 @@ impl Parser<'_> {
         reference: &ExternalRef,
         kind: Option<&Kind>,
         path: &FieldPath,
-    ) -> Option<Namespace<Parsed>> {
+    ) -> Namespace<Parsed> {
         let metadata = path.field("metadata");
         let cluster_scoped = kind.is_some_and(|kind| !kind.namespaced);
         match &reference.namespace {
             Some(_) if cluster_scoped => {
                 let message = format!("`{}` is cluster-scoped and has no namespace", reference.kind);
                 self.report(Diagnostic::error(metadata.field("namespace"), message).help("leave the namespace out"));
-                None
+                Namespace::All
             }
-            Some(namespace) => Some(Namespace::Template(self.text(namespace, &metadata.field("namespace"))?)),
-            None if cluster_scoped => Some(Namespace::All),
-            None if definition.namespaced => Some(Namespace::Own),
-            None if reference.selector.is_some() || kind.is_none() => Some(Namespace::All),
+            Some(namespace) => Namespace::Template(self.text(namespace, &metadata.field("namespace"))),
+            None if cluster_scoped => Namespace::All,
+            None if definition.namespaced => Namespace::Own,
+            None if reference.selector.is_some() || kind.is_none() => Namespace::All,
             None => {
                 let message = format!("`{}` is namespaced, and `{}` is not", reference.kind, definition.kind);
                 let help = "say in which namespace the object is: `namespace: ...`";
                 self.report(Diagnostic::error(metadata, message).help(help));
-                None
+                Namespace::All
             }
         }
     }
 
     fn target(&mut self, reference: &ExternalRef, path: &FieldPath) -> Option<Target<Parsed>> {
         match (&reference.name, &reference.selector) {
-            (Some(name), None) => Some(Target::Name(self.text(name, &path.field("metadata").field("name"))?)),
+            (Some(name), None) => Some(Target::Name(self.text(name, &path.field("metadata").field("name")))),
             (None, Some(selector)) => {
                 if reference.optional {
                     let message = "a list is empty where nothing is selected, and never absent";
@@ -157,7 +157,7 @@ impl Parser<'_> {
                 self.report(Diagnostic::error(at, "a label's value is a string").help("put it in quotes"));
                 continue;
             };
-            let values = self.text(value, &at).into_iter().collect();
+            let values = vec![self.text(value, &at)];
             requirements.push(PlannedRequirement { key: label.clone(), operator: Operator::In, values });
         }
     }
@@ -172,8 +172,9 @@ impl Parser<'_> {
             _ => None,
         };
         let (Some(key), Some(operator)) = (string("key"), string("operator")) else {
+            let missing = if string("key").is_none() { "key" } else { "operator" };
             self.report(
-                Diagnostic::error(path.clone(), "a match expression has a `key` and an `operator`")
+                Diagnostic::error(path.field(missing), "a match expression has a `key` and an `operator`")
                     .help("`{key: app, operator: In, values: [web]}`"),
             );
             return None;
@@ -209,7 +210,7 @@ impl Parser<'_> {
         for (i, value) in values.iter().enumerate() {
             let at = path.field("values").index(i);
             match value {
-                Value::String(text) => texts.extend(self.text(text, &at)),
+                Value::String(text) => texts.push(self.text(text, &at)),
                 _ => self.report(Diagnostic::error(at, "a label's value is a string").help("put it in quotes")),
             }
         }
