@@ -104,8 +104,12 @@ fn bucket_info() {
             "metadata":{"name":"photos-now","namespace":"default"},"spec":{"bucket":"photos"}}"#
             .into(),
     };
-    let guards =
-        |answers| Shared { answers, throttles: Some(Throttles::default()), seats: Some(Fair::new(Bounds::default())) };
+    let guards = |answers| Shared {
+        answers,
+        throttles: Some(Throttles::default()),
+        seats: Some(Fair::new(Bounds::default())),
+        computing: None,
+    };
     let (cached, uncached) = (guards(Some(Answers::default())), guards(None));
     let run = |shared: &Shared| {
         let created = runtime.block_on(ask(&workspace, shared, &question)).unwrap();
@@ -140,6 +144,7 @@ fn noisy_neighbour() {
         answers: Some(Answers::default()),
         throttles: Some(Throttles::default()),
         seats: Some(Fair::new(bounds)),
+        computing: None,
     });
     // A flow's share is half of what the seats can do.
     let share = SEATS as f64 / 2.0 / SLOW.as_secs_f64();

@@ -1,5 +1,14 @@
 //! What a client sends, and what an author's expressions make of it, is answered in bounded time, memory and words, on the
 //! stack of an ordinary thread.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod support;
 
 use std::{fmt::Write as _, fs, sync::Arc};

@@ -2,7 +2,15 @@
 //!
 //! The page has samples with times of their own, so that what a range and a step give is known exactly.
 //! Absent: what other answers do (golden).
-#![expect(clippy::unwrap_used, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},

@@ -2,6 +2,15 @@
 //! that it shows is the error that is printed.
 //!
 //! Absent: commands that build, serve or need tools which are not here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 use std::{
     collections::BTreeSet,
     fs,

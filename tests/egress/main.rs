@@ -1,5 +1,13 @@
 //! Egress as a whole: hostile URLs, names and answers; faulty backends; credentials, caches and pages.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::result_large_err,
+    unreachable_pub,
+    reason = "tests fail by panicking"
+)]
 mod backends;
 mod faulty;
 mod hostile;

@@ -166,8 +166,7 @@ fn check(test: &Json) -> Result<(), String> {
     for (name, binding) in bindings {
         variables[env.slot(name).unwrap() as usize] = Some(value(&binding["value"]));
     }
-    let result =
-        program.evaluate(variables.as_slice(), Options { budget: 10_000_000, host: None, recorder: None }).result;
+    let result = program.evaluate(variables.as_slice(), Options { budget: 10_000_000, ..Options::default() }).result;
     match (result, test["matcher"].as_str().unwrap()) {
         (Err(_), "eval_error") => Ok(()),
         (Err(halt), _) => Err(format!("{halt:?}")),
@@ -303,7 +302,7 @@ fn value(json: &Json) -> Value {
             let ast = env.parse(&format!("{function}('{text}')")).unwrap();
             let program = env.program(&env.check(ast).unwrap()).unwrap();
             let none: &[Option<Value>] = &[];
-            program.evaluate(none, Options { budget: 100, host: None, recorder: None }).result.unwrap()
+            program.evaluate(none, Options { budget: 100, ..Options::default() }).result.unwrap()
         }
         other => panic!("unknown value {other}"),
     }

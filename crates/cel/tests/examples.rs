@@ -40,7 +40,7 @@ fn examples_are_true() {
             continue;
         }
         let outcome = env.compile(entry.example).and_then(|checked| env.program(&checked)).map(|program| {
-            let options = Options { budget: 1_000_000, host: Some(&mut Anything), recorder: None };
+            let options = Options { budget: 1_000_000, host: Some(&mut Anything), ..Options::default() };
             program.evaluate(variables.as_slice(), options).result
         });
         if !matches!(outcome, Ok(Ok(Value::Bool(true)))) {

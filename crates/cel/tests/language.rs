@@ -46,7 +46,7 @@ fn outcome(env: &Env, variables: &[Option<Value>], text: &str) -> String {
         Ok(program) => program,
         Err(issues) => return format!("refused: {issues}"),
     };
-    let evaluation = program.evaluate(variables, Options { budget: 1_000_000, host: None, recorder: None });
+    let evaluation = program.evaluate(variables, Options { budget: 1_000_000, ..Options::default() });
     let result = match evaluation.result {
         Ok(value) => value.to_string(),
         Err(Halt::Error(error)) => format!("error: {}", error.message),

@@ -280,7 +280,8 @@ fn compare<'a>(environments: &Environments, case: &'a Json, part: &impl Fn(&str)
     }
     let budget = case["cost_limit"].as_u64().or(part("cost_limit").as_u64()).unwrap_or(1_000_000);
     let mut host = Authorizer(authorizer);
-    let evaluation = program.evaluate(variables.as_slice(), Options { budget, host: Some(&mut host), recorder: None });
+    let evaluation =
+        program.evaluate(variables.as_slice(), Options { budget, host: Some(&mut host), ..Options::default() });
     match (evaluation.result, expect["error"].as_str()) {
         _ if expect["upstream_panic"] == true => {}
         (Ok(got), None) => outcomes.push(("value", values::equal(&got, &expect["value"]))),

@@ -103,7 +103,7 @@ pub(crate) fn value(schema: &Json, data: &Json, root: bool) -> Option<Value> {
         let env = Env::standard().variable("x", Type::String).build();
         let program = env.program(&env.check(env.parse(&format!("{function}(x)")).unwrap()).unwrap()).unwrap();
         let variables = [Some(Value::from(text))];
-        program.evaluate(variables.as_slice(), Options { budget: 1000, host: None, recorder: None }).result.ok()
+        program.evaluate(variables.as_slice(), Options { budget: 1000, ..Options::default() }).result.ok()
     };
     match (schema["type"].as_str()?, data) {
         (_, Json::Null) if root => Some(Value::Null),
