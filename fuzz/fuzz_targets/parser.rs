@@ -10,9 +10,9 @@ static ENV: LazyLock<cel::Env> = LazyLock::new(|| cel::Env::standard().build());
 fuzz_target!(|text: &str| {
     match ENV.parse(text) {
         Ok(ast) => {
-            let printed = cel::print::print(&ast);
+            let printed = ast.to_string();
             let again = ENV.parse(&printed).unwrap_or_else(|issues| panic!("{text:?} prints {printed:?}: {issues}"));
-            assert_eq!(cel::print::print(&again), printed, "printing what was printed, of {text:?}");
+            assert_eq!(again.to_string(), printed, "printing what was printed, of {text:?}");
         }
         Err(issues) => {
             assert!(!issues.0.is_empty(), "no tree and no issue: {text:?}");
