@@ -392,7 +392,10 @@ fn a_call_without_a_policy_or_with_a_templated_host_is_no_plan() {
         messages(http("https://m.example/")),
         ["projection.sources[0].http.egressPolicy: there is no EgressPolicy `p`"]
     );
-    assert_eq!(messages(http("https://${object.spec.name}/")), ["projection.sources[0].http.url: this is no URL"]);
+    assert_eq!(
+        messages(http("https://${object.spec.name}/")),
+        ["projection.sources[0].http.url: scheme, host and port of a URL are literals"]
+    );
     let headers = vec![("Authorization".into(), "Bearer x".into())];
     let found = messages(Http { headers, method: "DELETE".into(), ..http("https://m.example/") });
     assert_eq!(

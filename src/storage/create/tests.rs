@@ -486,5 +486,5 @@ fn answers_with_and_without_memory_are_equal() {
             }
         }
     }
-    assert!(hits * 10 > asked, "{hits} of {asked} answers came from memory: too few to show anything");
+    assert!(hits > 50, "{hits} of {asked} answers came from memory: too few to show anything");
 }
