@@ -147,7 +147,7 @@ fn golden_tests_fail_on_a_difference_and_can_be_rewritten() {
     .unwrap();
     let path = suite.to_str().unwrap();
     check(&["test", path], 1, &["there is no expected.yaml", "--update", "0 passed, 1 failed\n"], &[]);
-    check(&["test", path, "--update"], 0, &["updated suite/case", "1 passed, 0 failed\n"], &[]);
+    check(&["test", path, "--update"], 0, &["updated suite/case", "1 passed (1 updated), 0 failed\n"], &[]);
     check(&["test", path], 0, &["ok      suite/case\n1 passed, 0 failed\n"], &[]);
     check(&["test", case.to_str().unwrap()], 0, &["1 passed, 0 failed\n"], &[]);
 
