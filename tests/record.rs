@@ -165,6 +165,7 @@ fn calls_without_fixtures_and_fixtures_without_calls_fail() {
     assert!(report.text.contains("the fixture http/zzz.yaml was not used"), "{}", report.text);
 
     write(directory.path(), "suite/why/http/zzz.yaml", "request: {url: x}\nrespons: {}\n");
-    let error = run(&[directory.path().join("suite")], Options::default()).unwrap_err().to_string();
-    assert!(error.contains("did you mean `response`?"), "{error}");
+    let report = golden(directory.path(), true, false);
+    assert_eq!(report.failed, 1, "{}", report.text);
+    assert!(report.text.contains("did you mean `response`?"), "{}", report.text);
 }
