@@ -163,7 +163,7 @@ fn golden_tests_fail_on_a_difference_and_can_be_rewritten() {
     check(&["test", path], 1, &["-  phase: Pending\n", "+  phase: Ready\n", "0 passed, 1 failed\n"], &[]);
 
     fs::write(case.join("case.yaml"), "usre: jane\n").unwrap();
-    check(&["test", path], 1, &[], &["unknown field `usre`", "case.yaml:1:1", "did you mean `user`?"]);
+    check(&["test", path], 1, &["unknown field `usre`", "case.yaml:1:1", "did you mean `user`?"], &[]);
     check(&["test", directory.path().join("nothing").to_str().unwrap()], 1, &[], &["error: "]);
 }
 
