@@ -183,7 +183,7 @@ impl Runner {
             match part {
                 TextPart::Constant(text) => whole.push_str(text),
                 TextPart::Expression(expression) => {
-                    let text = encode(&*self.string(expression)?);
+                    let text = encode(&self.string(expression)?);
                     self.lengthen(&mut whole, &text, expression)?;
                 }
             }

@@ -49,10 +49,7 @@ impl Parser<'_> {
         let headers = path.field("headers");
         let headers: Vec<_> =
             http.headers.iter().filter_map(|(name, text)| self.header(name, text, &headers)).collect();
-        let body = match &http.body {
-            Some(body) => Some(self.template(body, path.field("body"), 0)),
-            None => None,
-        };
+        let body = http.body.as_ref().map(|body| self.template(body, path.field("body"), 0));
         if !METHODS.contains(&&*http.method) {
             let message = format!("a source cannot use `{}`", http.method);
             self.report(Diagnostic::error(path.field("method"), message).help("one of `GET`, `HEAD`, `POST`, `PUT`"));
