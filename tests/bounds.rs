@@ -75,6 +75,10 @@ fn chain(first: &str, next: fn(&str) -> String) -> Vec<(String, String)> {
 }
 
 fn service() -> Service {
+    limited(Limits::default())
+}
+
+fn limited(limits: Limits) -> Service {
     let directory = tempfile::tempdir().unwrap();
     let last = json!({"x": "${variables.v59}"});
     let texts: serde_json::Map<_, _> = (0..100).map(|i| (format!("k{i}"), json!("a ${object.spec.s} z"))).collect();
@@ -92,7 +96,7 @@ fn service() -> Service {
     }
     let (directory, report) = Directory::load(directory.path()).unwrap();
     assert!(report.findings.is_empty(), "{:#?}", report.findings);
-    Service::new(Arc::clone(directory.workspaces()), Limits::default())
+    Service::new(Arc::clone(directory.workspaces()), limits)
 }
 
 async fn post(service: &Service, path: &str, headers: &[(&str, &str)], body: String) -> (StatusCode, String) {
@@ -263,4 +267,21 @@ async fn what_expressions_do_not_pay_for_is_bounded_for_the_whole_request() {
     }
     let (status, text) = post(&service, &plural("Texts", ""), &[], body("Texts", &json!({}), &json!({"s": "x"}))).await;
     assert!(status == StatusCode::CREATED && text.contains("a x z"), "{text}");
+}
+
+/// Whoever computes or writes much needs a place; probes and discovery do not.
+#[tokio::test(start_paused = true)]
+async fn computing_does_not_keep_probes_waiting() {
+    let service = limited(Limits { computing: 0, ..Limits::default() });
+    let (status, text) = post(&service, &plural("Echo", ""), &[], body("Echo", &json!({}), &json!({}))).await;
+    assert_eq!(status, StatusCode::GATEWAY_TIMEOUT, "{text}");
+    for (path, expected) in [
+        ("/api/v1/pods", StatusCode::GATEWAY_TIMEOUT),
+        ("/readyz", StatusCode::OK),
+        ("/apis", StatusCode::OK),
+        ("/apis/x.example/v1", StatusCode::OK),
+    ] {
+        let request = Request::get(path).header("host", "localhost").body(Full::new(Bytes::new())).unwrap();
+        assert_eq!(service.call(request).await.status(), expected, "{path}");
+    }
 }

@@ -65,7 +65,10 @@ pub(super) async fn create(
         timeout: Some(context.deadline),
     };
     let Created { object, warnings, timing } = create::create(&context.server.creates, target, &request).await?;
-    let mut response = respond(context, wanted, version, &object)?;
+    let mut response = {
+        let _place = context.compute().await?;
+        respond(context, wanted, version, &object)?
+    };
     response.extensions_mut().insert(reply::ServerTiming(server_timing(&timing)));
     reply::warn(response.headers_mut(), &warnings);
     Ok(response)

@@ -17,7 +17,7 @@ use hyper_util::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{Notify, OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
 };
@@ -36,6 +36,10 @@ use crate::{
     },
     storage::workspace::Workspaces,
 };
+
+/// Connections that wait to be accepted. The standard library's 128 are there at once when a controller starts; past them
+/// clients wait a second to try again.
+const BACKLOG: u32 = 1024;
 
 /// Why the server does not listen.
 #[derive(Debug, thiserror::Error)]
@@ -92,10 +96,19 @@ pub async fn bind(config: Config, workspaces: Arc<Workspaces>) -> Result<Server,
         }
     };
     let bind = |source| ServeError::Bind { address: config.listen, source };
-    let listener = TcpListener::bind(config.listen).await.map_err(bind)?;
+    let listener = listen(config.listen).map_err(bind)?;
     let address = listener.local_addr().map_err(bind)?;
     let service = Service::new(workspaces, config.limits.clone());
     Ok(Server { listener, address, tls, reload, service, limits: config.limits })
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As the standard library binds: a server that restarts finds its port free.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 impl Server {

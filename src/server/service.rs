@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header};
 use hyper::body::Body as HttpBody;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::{
     api::UserInfo,
@@ -91,6 +91,13 @@ impl Context<'_> {
         let mut all = self.headers.get_all(header::ACCEPT).iter().filter_map(|v| v.to_str().ok());
         let first = all.next()?;
         Some(all.fold(Cow::Borrowed(first), |all, more| Cow::Owned(format!("{all},{more}"))))
+    }
+
+    /// A place to compute at: who writes megabytes takes turns with those who evaluate. An error when the request's time is
+    /// over before.
+    pub(super) async fn compute(&self) -> Result<Option<SemaphorePermit<'_>>, Failure> {
+        let deadline = tokio::time::Instant::now() + self.deadline;
+        self.server.creates.compute(deadline).await.map_err(|_| Box::new(status::timeout()))
     }
 
     /// JSON, indented if the client wants to read it.

@@ -57,7 +57,10 @@ pub struct Shared {
 
 impl Shared {
     /// A place to compute at, until it is dropped; an error when the deadline passes before.
-    async fn compute(&self, deadline: Instant) -> Result<Option<SemaphorePermit<'_>>, Elapsed> {
+    ///
+    /// # Errors
+    /// [`Elapsed`].
+    pub async fn compute(&self, deadline: Instant) -> Result<Option<SemaphorePermit<'_>>, Elapsed> {
         let Some(places) = &self.computing else { return Ok(None) };
         // Usually there is one, and no timer is needed.
         if let Ok(place) = places.try_acquire() {
