@@ -241,7 +241,7 @@ impl Greedy {
         });
         // Its queue is full before the other one asks.
         let handle = runtime.handle().clone();
-        handle.block_on(tokio::time::sleep(4 * SLOW));
+        handle.block_on(async { tokio::time::sleep(4 * SLOW).await });
         Greedy { stop, done, runtime: handle }
     }
 
