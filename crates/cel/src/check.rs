@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     ast::{Ast, Kind, NodeId},
-    env::Env,
+    env::{Env, Table},
     source::{Issue, Issues},
     types::Type,
     value::Value,
@@ -114,9 +114,9 @@ struct Checker<'a> {
     /// By node id.
     references: Vec<Option<Reference>>,
     /// The types of local variables by name, the innermost last.
-    locals: HashMap<Arc<str>, Vec<Ty>>,
+    locals: Table<Arc<str>, Vec<Ty>>,
     /// What names that are no local variables stand for, once looked up.
-    known: HashMap<Arc<str>, Option<names::Meaning>>,
+    known: Table<Arc<str>, Option<names::Meaning>>,
     /// The first parts of dotted names that the environment declares.
     dotted: HashSet<Arc<str>>,
     tasks: Vec<walk::Task>,
@@ -137,8 +137,8 @@ pub(crate) fn check(env: &Env, ast: Ast) -> Result<Checked, Issues> {
         types: Types::new(),
         found: vec![None; nodes],
         references: vec![None; nodes],
-        locals: HashMap::new(),
-        known: HashMap::new(),
+        locals: Table::default(),
+        known: Table::default(),
         dotted: names::dotted_roots(env),
         tasks: vec![],
         renamed: HashMap::new(),

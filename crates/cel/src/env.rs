@@ -17,6 +17,9 @@ use crate::{
     value::Value,
 };
 
+/// Keyed by what libraries and whoever declares variables name; texts only look things up, so that a quick hash will do.
+pub(crate) type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 /// Libraries, variables, types and limits that expressions are compiled against.
 #[derive(Clone)]
 pub struct Env(Arc<Parts>);
@@ -30,7 +33,7 @@ struct Parts {
     tables: Arc<Tables>,
     /// By slot.
     variables: Vec<(Arc<str>, Type)>,
-    slots: HashMap<Arc<str>, u32>,
+    slots: Table<Arc<str>, u32>,
     provider: Option<Arc<dyn TypeProvider>>,
     container: Arc<str>,
     options: Options,
@@ -39,9 +42,9 @@ struct Parts {
 /// What libraries brought. Shared by all environments that extend one another without adding a library.
 #[derive(Clone, Default)]
 struct Tables {
-    functions: HashMap<Arc<str>, Function>,
-    overloads: HashMap<&'static str, (Arc<str>, usize)>,
-    constants: HashMap<Arc<str>, (Type, Value)>,
+    functions: Table<Arc<str>, Function>,
+    overloads: Table<&'static str, (Arc<str>, usize)>,
+    constants: Table<Arc<str>, (Type, Value)>,
     macros: MacroTable,
     validators: Vec<(&'static str, Validator)>,
 }
@@ -60,7 +63,7 @@ impl Env {
         EnvBuilder(Parts {
             tables: Arc::default(),
             variables: vec![],
-            slots: HashMap::new(),
+            slots: Table::default(),
             provider: None,
             container: "".into(),
             options: Options::default(),

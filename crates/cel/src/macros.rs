@@ -4,7 +4,7 @@
 //! under `macros/` gives the macros of one library as a `Vec<Macro>`.
 //!
 //! Absent: functions that exist at run time.
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     ast::{Comprehension, Kind, Literal, MapEntry, NodeId},
@@ -193,7 +193,7 @@ impl Expansion<'_> {
 
 /// The macros of an environment by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MacroTable(HashMap<&'static str, Vec<Macro>>);
+pub(crate) struct MacroTable(crate::env::Table<&'static str, Vec<Macro>>);
 
 impl MacroTable {
     /// Adds a macro, replacing one of the same form.

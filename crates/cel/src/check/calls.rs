@@ -51,14 +51,20 @@ impl Checker<'_> {
     }
 
     fn resolve(&mut self, id: NodeId, function: &Function, args: &[Ty], member: bool) -> Ty {
+        self.types.mark();
         let mut fitting = vec![];
         let mut result: Option<Ty> = None;
+        let (mut names, mut params) = (vec![], Vec::with_capacity(args.len()));
         for overload in &function.overloads {
             if overload.member != member || overload.params.len() != args.len() {
                 continue;
             }
-            let mut names = vec![];
-            let params: Vec<Ty> = overload.params.iter().map(|param| self.types.declared(param, &mut names)).collect();
+            if args.iter().zip(&overload.params).any(|(arg, param)| self.types.are_apart(*arg, param)) {
+                continue;
+            }
+            names.clear();
+            params.clear();
+            params.extend(overload.params.iter().map(|param| self.types.declared(param, &mut names)));
             if !self.types.all_assignable(args, &params) {
                 continue;
             }
@@ -73,6 +79,7 @@ impl Checker<'_> {
         }
         match result {
             Some(result) => {
+                self.types.release(result);
                 self.refer(id, Reference::Overloads(fitting));
                 result
             }

@@ -6,6 +6,8 @@
 //! Absent: which types fit which (`assign`), expressions, messages.
 use std::{collections::HashMap, sync::Arc};
 
+use foldhash::fast::RandomState;
+
 use crate::{
     limits::{MAX_TYPE_DEPTH, MAX_TYPE_SIZE},
     types::Type,
@@ -88,7 +90,7 @@ struct Entry {
 /// All types of one check.
 pub(super) struct Types {
     entries: Vec<Entry>,
-    index: HashMap<Shape, Ty>,
+    index: HashMap<Shape, Ty, RandomState>,
     /// By variable.
     bindings: Vec<Option<Ty>>,
     /// What bindings were before, to undo a failed attempt.
@@ -97,28 +99,59 @@ pub(super) struct Types {
     fuel: u32,
     /// A type grew beyond the limits, or the fuel is used up.
     overflowed: bool,
+    /// What was there when a call began to be resolved.
+    mark: Mark,
+}
+
+/// How many types and variables there are.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    entries: usize,
+    bindings: usize,
+    /// Whether a variable from before stands for a type from after.
+    escaped: bool,
 }
 
 /// Steps of work on types for one expression: 100 for each character of the longest one.
 const FUEL: u32 = 10_000_000;
+
+/// Parts of a type beyond which its substitution is remembered.
+const WORTH_REMEMBERING: usize = 4;
 
 /// Levels that comparing and substituting may descend: a type, and one more type that a variable in it stands for.
 const MAX_DESCENT: usize = 2 * MAX_TYPE_DEPTH;
 
 impl Types {
     pub(super) fn new() -> Types {
-        let mut types = Types {
-            entries: vec![],
-            index: HashMap::new(),
+        let simple = |shape| Entry { shape, has_vars: false, depth: 1, size: 1, finished: None };
+        Types {
+            entries: SIMPLE.into_iter().map(simple).collect(),
+            index: HashMap::default(),
             bindings: vec![],
             trail: vec![],
             fuel: FUEL,
             overflowed: false,
-        };
-        for shape in SIMPLE {
-            types.intern(shape);
+            mark: Mark::default(),
         }
-        types
+    }
+
+    /// Begins to resolve a call.
+    pub(super) fn mark(&mut self) {
+        self.mark = Mark { entries: self.entries.len(), bindings: self.bindings.len(), escaped: false };
+    }
+
+    /// Forgets what the resolution of a call made, unless something of it is still needed: each overload's signature brings types
+    /// of its own, which would make the types of a long expression of calls far larger than the expression.
+    pub(super) fn release(&mut self, result: Ty) {
+        let Mark { entries, bindings, escaped } = self.mark;
+        if escaped || result.0 as usize >= entries {
+            return;
+        }
+        for entry in self.entries.drain(entries..) {
+            self.index.remove(&entry.shape);
+        }
+        self.bindings.truncate(bindings);
+        self.trail.clear();
     }
 
     /// Whether a limit was met since the last call.
@@ -130,11 +163,12 @@ impl Types {
         self.entries.get(ty.0 as usize).map_or(&Shape::Dyn, |entry| &entry.shape)
     }
 
+    /// INVARIANT (the callers'): simple shapes have their fixed places, and variables come from [`Types::fresh`].
     pub(super) fn intern(&mut self, shape: Shape) -> Ty {
         if let Some(ty) = self.index.get(&shape) {
             return *ty;
         }
-        let (mut has_vars, mut depth, mut size) = (matches!(shape, Shape::Var(_)), 0, 0usize);
+        let (mut has_vars, mut depth, mut size) = (false, 0, 0usize);
         let mut part = |ty: &Ty| {
             if let Some(entry) = self.entries.get(ty.0 as usize) {
                 has_vars |= entry.has_vars;
@@ -152,9 +186,15 @@ impl Types {
             self.overflowed = true;
             return Ty::ERROR;
         }
+        let entry = Entry { shape: shape.clone(), has_vars, depth: depth + 1, size: size + 1, finished: None };
+        let ty = self.add(entry);
+        self.index.insert(shape, ty);
+        ty
+    }
+
+    fn add(&mut self, entry: Entry) -> Ty {
         let ty = Ty(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
-        self.index.insert(shape.clone(), ty);
-        self.entries.push(Entry { shape, has_vars, depth: depth + 1, size: size + 1, finished: None });
+        self.entries.push(entry);
         ty
     }
 
@@ -174,7 +214,8 @@ impl Types {
     pub(super) fn fresh(&mut self) -> Ty {
         let var = u32::try_from(self.bindings.len()).unwrap_or(u32::MAX);
         self.bindings.push(None);
-        self.intern(Shape::Var(var))
+        // There is no other of it to be found.
+        self.add(Entry { shape: Shape::Var(var), has_vars: true, depth: 1, size: 1, finished: None })
     }
 
     /// A declared type; each of its parameters is one of `params`, to which new ones are added.
@@ -227,14 +268,20 @@ impl Types {
 
     /// `ty` with what is known of its variables put in; unknown ones stay, or become `dyn`.
     pub(super) fn substitute(&mut self, ty: Ty, unknown_to_dyn: bool) -> Ty {
-        if self.has_vars(ty) { self.substitute_at(ty, unknown_to_dyn, &mut HashMap::new(), 0) } else { ty }
+        if self.has_vars(ty) { self.substitute_at(ty, unknown_to_dyn, &mut HashMap::default(), 0) } else { ty }
+    }
+
+    /// Whether values of the two cannot be of one type, by the outermost layers alone.
+    pub(super) fn are_apart(&self, ty: Ty, declared: &Type) -> bool {
+        let (Some(one), Some(two)) = (layer(self.shape(ty)), declared_layer(declared)) else { return false };
+        one != two
     }
 
     fn has_vars(&self, ty: Ty) -> bool {
         self.entries.get(ty.0 as usize).is_some_and(|entry| entry.has_vars)
     }
 
-    fn substitute_at(&mut self, ty: Ty, to_dyn: bool, done: &mut HashMap<Ty, Ty>, depth: usize) -> Ty {
+    fn substitute_at(&mut self, ty: Ty, to_dyn: bool, done: &mut HashMap<Ty, Ty, RandomState>, depth: usize) -> Ty {
         if !self.has_vars(ty) {
             return ty;
         }
@@ -278,7 +325,10 @@ impl Types {
             }
             _ => ty,
         };
-        done.insert(ty, result);
+        // Small ones are as quickly done again.
+        if self.entries.get(ty.0 as usize).is_some_and(|entry| entry.size > WORTH_REMEMBERING) {
+            done.insert(ty, result);
+        }
         result
     }
 
@@ -304,7 +354,7 @@ impl Types {
 
     /// The finished types of all nodes, when nothing more is to be learned of variables: each type is looked at once.
     pub(super) fn finish_all(mut self, types: Vec<Option<Ty>>) -> Vec<Type> {
-        let mut done = HashMap::new();
+        let mut done = HashMap::default();
         let finish = |ty: Option<Ty>| {
             let ty = self.substitute_at(ty.unwrap_or(Ty::DYN), true, &mut done, 0);
             self.finished(ty)
@@ -348,4 +398,45 @@ impl Types {
         }
         finished
     }
+}
+
+/// A number for the outermost layer of a type that fits only types of that layer.
+fn layer(shape: &Shape) -> Option<u8> {
+    Some(match shape {
+        Shape::Dyn | Shape::Error | Shape::Null | Shape::Wrapper(_) | Shape::Var(_) => return None,
+        Shape::Bool => 0,
+        Shape::Int => 1,
+        Shape::Uint => 2,
+        Shape::Double => 3,
+        Shape::String => 4,
+        Shape::Bytes => 5,
+        Shape::Timestamp => 6,
+        Shape::Duration => 7,
+        Shape::List(_) => 8,
+        Shape::Map(..) => 9,
+        Shape::Optional(_) => 10,
+        Shape::Type(_) => 11,
+        Shape::Object(_) => 12,
+        Shape::Opaque(..) => 13,
+    })
+}
+
+fn declared_layer(ty: &Type) -> Option<u8> {
+    Some(match ty {
+        Type::Dyn | Type::Error | Type::Null | Type::Wrapper(_) | Type::Param(_) => return None,
+        Type::Bool => 0,
+        Type::Int => 1,
+        Type::Uint => 2,
+        Type::Double => 3,
+        Type::String => 4,
+        Type::Bytes => 5,
+        Type::Timestamp => 6,
+        Type::Duration => 7,
+        Type::List(_) => 8,
+        Type::Map(_) => 9,
+        Type::Optional(_) => 10,
+        Type::Type(_) => 11,
+        Type::Object(_) => 12,
+        Type::Opaque(..) => 13,
+    })
 }

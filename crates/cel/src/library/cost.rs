@@ -57,7 +57,7 @@ pub(crate) fn size(value: Option<&Value>) -> u64 {
 }
 
 /// How many code points. Short texts are mostly ASCII, which is quicker to find out than to count.
-fn code_points(text: &str) -> u64 {
+pub(crate) fn code_points(text: &str) -> u64 {
     if text.len() <= 32 && text.is_ascii() { text.len() as u64 } else { text.chars().count() as u64 }
 }
 

@@ -502,7 +502,7 @@ pub(crate) fn sum(a: &Value, b: &Value) -> Result<Value, Halt> {
         (Value::Int(a), Value::Int(b)) => Value::Int(whole(a.checked_add(*b))?),
         (Value::Uint(a), Value::Uint(b)) => Value::Uint(natural(a.checked_add(*b))?),
         (Value::Double(a), Value::Double(b)) => Value::Double(a + b),
-        (Value::String(a), Value::String(b)) => Value::String(joined(a, b)),
+        (Value::String(a), Value::String(b)) => Value::String(joined([&**a, &**b].into_iter())),
         (Value::Bytes(a), Value::Bytes(b)) => Value::Bytes([&**a, &**b].concat().into()),
         (Value::List(a), Value::List(b)) if b.is_empty() => Value::List(a.clone()),
         (Value::List(a), Value::List(b)) if a.is_empty() => Value::List(b.clone()),
@@ -522,18 +522,22 @@ pub(crate) fn sum(a: &Value, b: &Value) -> Result<Value, Halt> {
 /// Texts up to this are joined on the stack.
 const SHORT: usize = 64;
 
-fn joined(a: &str, b: &str) -> Arc<str> {
-    let mut bytes = [0; SHORT];
-    if let Some((first, rest)) = bytes.split_at_mut_checked(a.len())
-        && let Some(second) = rest.get_mut(..b.len())
-    {
-        first.copy_from_slice(a.as_bytes());
-        second.copy_from_slice(b.as_bytes());
-        if let Some(Ok(text)) = bytes.get(..a.len() + b.len()).map(str::from_utf8) {
-            return text.into();
+/// Texts in one.
+pub(crate) fn joined<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Arc<str> {
+    let mut buffer = [0; SHORT];
+    let mut used = 0;
+    for text in texts.clone() {
+        match buffer.get_mut(used..used + text.len()) {
+            Some(place) => place.copy_from_slice(text.as_bytes()),
+            None => return texts.collect::<String>().into(),
         }
+        used += text.len();
     }
-    [a, b].concat().into()
+    match buffer.get(..used).map(str::from_utf8) {
+        Some(Ok(text)) => text.into(),
+        // Not reached: texts are UTF-8, and so are they together.
+        _ => texts.collect::<String>().into(),
+    }
 }
 
 fn later(t: &Timestamp, nanos: i128) -> Result<Value, Halt> {

@@ -2,7 +2,7 @@
 //!
 //! Absent: the grammar (parser), what macros build (macros).
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashSet},
     sync::Arc,
 };
 
@@ -25,7 +25,8 @@ struct Height {
 pub(crate) struct Arena {
     nodes: Vec<Node>,
     heights: Vec<Height>,
-    names: HashMap<Arc<str>, Arc<str>>,
+    /// The hash is quick and keyed; a text of 100,000 characters cannot learn the key.
+    names: HashSet<Arc<str>, foldhash::fast::RandomState>,
     macro_calls: BTreeMap<NodeId, MacroCall>,
     tallest: Height,
 }
@@ -90,7 +91,7 @@ impl Arena {
             return name.clone();
         }
         let name: Arc<str> = text.into();
-        self.names.insert(name.clone(), name.clone());
+        self.names.insert(name.clone());
         name
     }
 

@@ -4,7 +4,7 @@
 //! would change costs.
 //!
 //! Absent: attributes, calls and folds (the other `plan_` files).
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     node::{BinaryOp, Bind, Conditional, Element, Entry, Fold, Local, Node, Op, Target, Which},
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     ast::{self, Ast, Kind, Literal, NodeId, StructField},
     check::Reference,
-    env::Env,
+    env::{Env, Table},
     eval::Halt,
     source::{Issue, Issues},
     types::Type,
@@ -33,7 +33,7 @@ pub(super) struct Planner<'a> {
     planned: Vec<Node>,
     /// The nodes with two parents (`optMap` uses its receiver twice), and their places once planned: planning them twice would
     /// double the program at each link of a chain.
-    shared: HashMap<NodeId, Option<usize>>,
+    shared: Table<NodeId, Option<usize>>,
     /// How many places there are.
     memory: usize,
 }
@@ -383,8 +383,8 @@ impl<'a> Planner<'a> {
 }
 
 /// The nodes that are worth planning once although two parents have them.
-fn shared(ast: &Ast) -> HashMap<NodeId, Option<usize>> {
-    let mut shared = HashMap::new();
+fn shared(ast: &Ast) -> Table<NodeId, Option<usize>> {
+    let mut shared = Table::default();
     let mut seen = vec![false; ast.nodes().len()];
     let mut open = vec![ast.root()];
     while let Some(id) = open.pop() {

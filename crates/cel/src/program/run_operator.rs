@@ -28,6 +28,10 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             if let Some(result) = self.sum(binary, scope, LEVELS) {
                 return Ok(Val::Own(Value::Int(result)));
             }
+        } else if binary.op == BinaryOp::Add {
+            if let Some(text) = self.joined_texts(binary, scope) {
+                return Ok(Val::Own(text));
+            }
         } else if let Some(truth) = self.comparison(binary, scope) {
             return Ok(truth.into());
         }

@@ -9,10 +9,17 @@ use super::{
     probe::Probe,
     run::{Run, Scope},
 };
-use crate::{eval::Bound, value::Value};
+use crate::{
+    eval::Bound,
+    library::{cost, operators},
+    value::Value,
+};
 
 /// Levels of operators that a short way goes down.
 pub(super) const LEVELS: u32 = 3;
+
+/// Texts of a chain that are joined at once.
+const MOST_TEXTS: usize = 6;
 
 /// A value under way on a short way: nothing that must be dropped.
 #[derive(Clone, Copy)]
@@ -215,6 +222,56 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             _ => None,
         }?;
         self.context.charge_if_affordable(1).then_some(result)
+    }
+
+    /// A chain of texts joined by `+`, made at once: what the chain's parts would be is only counted.
+    pub(super) fn joined_texts<'s>(&mut self, binary: &'s Binary, scope: &'s Scope<'s>) -> Option<Value>
+    where
+        'r: 's,
+    {
+        // Last first, since the chain is read from its end.
+        let mut texts: [&str; MOST_TEXTS] = [""; MOST_TEXTS];
+        let mut at = Some(binary);
+        let mut known = 0;
+        while let Some(Binary { op: BinaryOp::Add, left, right, target, of_ints: false }) = at
+            && target.resolved
+            && !P::ON
+        {
+            *texts.get_mut(known)? = self.text(right, scope)?;
+            known += 1;
+            at = match &left.op {
+                Op::Binary(inner) => Some(inner),
+                _ => {
+                    *texts.get_mut(known)? = self.text(left, scope)?;
+                    known += 1;
+                    None
+                }
+            };
+        }
+        let (None, [rest @ .., first]) = (at, texts.get(..known)?) else { return None };
+        let (mut size, mut bytes) = (cost::code_points(first), first.len() as u64);
+        let (mut price, mut work) = (0, 0);
+        for text in rest.iter().rev() {
+            size += cost::code_points(text);
+            bytes += text.len() as u64;
+            price += cost::tenth(size);
+            work += bytes;
+        }
+        if !self.context.charge_if_affordable(price) {
+            return None;
+        }
+        self.context.spend(work).ok()?;
+        Some(Value::String(operators::joined(texts.get(..known)?.iter().rev().copied())))
+    }
+
+    fn text<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>) -> Option<&'s str>
+    where
+        'r: 's,
+    {
+        match self.peek(node, scope)? {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
     }
 
     fn text_test<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<bool>

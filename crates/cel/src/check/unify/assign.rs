@@ -99,6 +99,9 @@ impl Types {
     }
 
     fn bind(&mut self, var: u32, ty: Ty) {
+        if (var as usize) < self.mark.bindings && ty.0 as usize >= self.mark.entries {
+            self.mark.escaped = true;
+        }
         if let Some(binding) = self.bindings.get_mut(var as usize) {
             self.trail.push((var, *binding));
             *binding = Some(ty);
@@ -107,6 +110,9 @@ impl Types {
 
     /// Whether `var` is in `ty`, bindings followed.
     fn occurs(&mut self, var: Ty, ty: Ty) -> bool {
+        if ty == var || !self.has_vars(ty) {
+            return ty == var;
+        }
         let mut seen: Vec<Ty> = vec![];
         let mut open = vec![ty];
         while let Some(ty) = open.pop() {
