@@ -1,6 +1,7 @@
 //! The language against the `cel` crate, in one run. Ours checks types and counts cost all the while; the peer does neither.
 //!
-//! The peer gets its own value types, made before the clock starts, as ours are.
+//! The peer gets its own value types, made before the clock starts, as ours are. Ours share the texts of keys, as the storage's
+//! objects do.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +12,9 @@
 )]
 use std::{collections::HashMap, sync::Arc};
 
+use cel::types::{Field, TypeProvider};
 use celandine_benches::{Contender, compare};
+use serde::de::DeserializeSeed;
 
 /// Objects in the list: as many as a busy namespace holds.
 const OBJECTS: i64 = 1_000;
@@ -29,23 +32,55 @@ const SCALAR: &str = "x > 5 && name.startsWith('web') && x * 2 < 100";
 const FILTER: &str = "objects.filter(o, o.spec.size > 500 && o.metadata.labels.app == 'web')";
 const MAP: &str = "objects.map(o, o.spec.size * 2)";
 
+/// The type of `typed`: what a CustomResourceDefinition says of the objects.
+struct Objects;
+
+impl TypeProvider for Objects {
+    fn field(&self, object: &str, name: &str) -> Option<Field> {
+        let ty = match (object, name) {
+            ("StoredObject", "metadata" | "spec") => cel::Type::Object(format!("StoredObject.{name}").into()),
+            ("StoredObject.metadata", "name" | "namespace") => cel::Type::String,
+            ("StoredObject.metadata", "labels") => cel::Type::map(cel::Type::String, cel::Type::String),
+            ("StoredObject.spec", "size") => cel::Type::Int,
+            ("StoredObject.spec", "bucket" | "key") => cel::Type::String,
+            _ => return None,
+        };
+        Some(Field { ty, key: name.into() })
+    }
+
+    fn field_names(&self, _: &str) -> Vec<Arc<str>> {
+        vec![]
+    }
+
+    fn named_type(&self, _: &str) -> Option<cel::Type> {
+        None
+    }
+}
+
 fn env() -> cel::Env {
     cel::Env::standard()
         .variable("x", cel::Type::Int)
         .variable("name", cel::Type::String)
         .variable("objects", cel::Type::list(cel::Type::Dyn))
         .variable("object", cel::Type::Dyn)
+        .variable("typed", cel::Type::list(cel::Type::Object("StoredObject".into())))
+        .provider(Arc::new(Objects))
         .build()
 }
 
 fn compile() {
     let env = env();
-    for (what, text) in [("parse, check, plan: scalar", SCALAR), ("parse, check, plan: filter", FILTER)] {
+    let typed = FILTER.replace("objects", "typed");
+    for (what, text, peer) in [
+        ("parse, check, plan: scalar", SCALAR, SCALAR),
+        ("parse, check, plan: filter", FILTER, FILTER),
+        ("parse, check, plan: filter, typed", typed.as_str(), FILTER),
+    ] {
         compare(
             what,
             vec![
                 Contender::new("ours", || env.program(&env.compile(text).unwrap()).unwrap()),
-                Contender::new("cel (parse only)", || peer::Program::compile(text).unwrap()),
+                Contender::new("cel (parse only)", || peer::Program::compile(peer).unwrap()),
             ],
         );
     }
@@ -75,7 +110,8 @@ fn object(i: i64) -> serde_json::Value {
 }
 
 fn to_ours(json: &serde_json::Value) -> cel::Value {
-    serde_json::from_value(json.clone()).unwrap()
+    let mut keys = cel::json::Keys::default();
+    cel::json::Decoder { keys: Some(&mut keys), repeated: None }.deserialize(json).unwrap()
 }
 
 fn to_peer(json: &serde_json::Value) -> peer::Value {
@@ -103,11 +139,14 @@ fn scalar() {
 
 fn over_objects(what: &str, text: &str) {
     let objects = serde_json::Value::Array((0..OBJECTS).map(object).collect());
-    let run = ours(text, &[("objects", to_ours(&objects))]);
+    let values = to_ours(&objects);
+    let run = ours(text, &[("objects", values.clone())]);
+    let typed = ours(&text.replace("objects", "typed"), &[("typed", values)]);
     let program = peer::Program::compile(text).unwrap();
     let mut context = peer::Context::default();
     context.add_variable_from_value("objects", to_peer(&objects));
-    compare(what, vec![Contender::new("ours", run), Contender::new("cel", || program.execute(&context).unwrap())]);
+    let peer = Contender::new("cel", || program.execute(&context).unwrap());
+    compare(what, vec![Contender::new("ours", run), Contender::new("ours, typed", typed), peer]);
 }
 
 fn filter() {
