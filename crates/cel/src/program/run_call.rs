@@ -52,16 +52,25 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        let value = match self.eval(argument, scope) {
-            Ok(value) => value,
-            Err(halt) if halt.is_fatal() => return Err(halt),
-            Err(halt) => {
-                self.charge_halted(call, &[Value::Null])?;
-                return Err(halt);
+        let before = self.context.cost();
+        let held;
+        let value = match self.peek(argument, scope) {
+            Some(value) => value,
+            None => {
+                self.context.forget_back_to(before);
+                held = match self.eval(argument, scope) {
+                    Ok(value) => value,
+                    Err(halt) if halt.is_fatal() => return Err(halt),
+                    Err(halt) => {
+                        self.charge_halted(call, &[Value::Null])?;
+                        return Err(halt);
+                    }
+                };
+                held.get()
             }
         };
         let specialized = call.specialized.as_ref().map(|code| &code.0);
-        match apply(&call.target, specialized, &mut self.context, std::slice::from_ref(value.get())) {
+        match apply(&call.target, specialized, &mut self.context, std::slice::from_ref(value)) {
             Ok(value) => Ok(Val::Own(value)),
             Err(halt) => Err(self.place(id, halt)),
         }
