@@ -16,8 +16,8 @@ use libfuzzer_sys::fuzz_target;
 const BUDGET: u64 = 20_000;
 
 static ENV: LazyLock<Env> = LazyLock::new(|| {
-    Env::standard()
-        .variable("i", Type::Int)
+    let env = cel::library::all().into_iter().fold(Env::builder(), cel::EnvBuilder::library);
+    env.variable("i", Type::Int)
         .variable("u", Type::Uint)
         .variable("d", Type::Double)
         .variable("s", Type::String)
