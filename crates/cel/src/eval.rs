@@ -210,3 +210,14 @@ impl fmt::Display for EvalError {
 }
 
 impl std::error::Error for EvalError {}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Halt::Error(error) => error.fmt(f),
+            Halt::Unknown(_) => f.write_str("the answer depends on what is not known yet"),
+        }
+    }
+}
+
+impl std::error::Error for Halt {}
