@@ -40,6 +40,7 @@ const REQUIRED: &[&str] = &[
     "macros2",
     "math_ext",
     "namespace",
+    "network_ext",
     "optionals",
     "parse",
     "plumbing",

@@ -23,7 +23,7 @@ pub(crate) fn libraries() -> Vec<Library> {
         lists::library(),
         regex::library(),
         url::library(),
-        network::library(),
+        network::kubernetes(),
         quantity::library(),
         semver::library(),
         format::library(),

@@ -1,6 +1,7 @@
 //! IP addresses and CIDRs: `ip('10.0.0.1')`, `cidr('10.0.0.0/8').containsIP('10.0.0.1')`.
 //!
-//! As in Kubernetes, zones and IPv4-mapped IPv6 addresses are refused.
+//! Zones are refused, and IPv4-mapped IPv6 addresses; but for the specification, which takes an address whose IPv4 part is
+//! written in hexadecimal, and has it equal to the IPv4 address.
 //!
 //! Absent: reading text (parse).
 mod parse;
@@ -26,15 +27,48 @@ use crate::{
 const IP: &str = "net.IP";
 const CIDR: &str = "net.CIDR";
 
-/// The library.
+/// The library as the specification has it.
 pub(crate) fn library() -> Library {
-    let functions = addresses().into_iter().chain(kinds()).chain(prefixes()).collect();
+    with(&SPECIFICATION)
+}
+
+/// The library as Kubernetes has it.
+pub(crate) fn kubernetes() -> Library {
+    with(&KUBERNETES)
+}
+
+/// What reads addresses in texts.
+struct Dialect {
+    ip: Implementation,
+    is_ip: Implementation,
+    is_canonical: Implementation,
+    contains_ip: Implementation,
+}
+
+const SPECIFICATION: Dialect = Dialect {
+    ip: |_, args| to_ip(args, parse_ip_or_mapped),
+    is_ip: |_, args| is_ip(args, parse_ip_or_mapped),
+    is_canonical: |_, args| is_canonical(args, parse_ip_or_mapped),
+    contains_ip: |_, args| contains_ip(args, parse_ip_or_mapped),
+};
+
+const KUBERNETES: Dialect = Dialect {
+    ip: |_, args| to_ip(args, parse_ip),
+    is_ip: |_, args| is_ip(args, parse_ip),
+    is_canonical: |_, args| is_canonical(args, parse_ip),
+    contains_ip: |_, args| contains_ip(args, parse_ip),
+};
+
+type Parse = fn(&str) -> Result<IpAddr, Halt>;
+
+fn with(dialect: &Dialect) -> Library {
+    let functions = addresses(dialect).into_iter().chain(kinds()).chain(prefixes(dialect)).collect();
     let name =
         |name: &str| (Arc::from(name), Type::type_of(Type::opaque(name)), Value::Type(Type::opaque(name).into()));
     Library { name: "network", functions, constants: vec![name(IP), name(CIDR)], ..Library::default() }
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Address(IpAddr);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +82,7 @@ impl Opaque for Address {
         Type::opaque(IP)
     }
     fn equals(&self, other: &dyn Opaque) -> bool {
-        other.as_any().downcast_ref::<Address>() == Some(self)
+        other.as_any().downcast_ref::<Address>().is_some_and(|other| other.0.to_canonical() == self.0.to_canonical())
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -85,7 +119,7 @@ impl Prefix {
     }
 
     fn contains(&self, ip: IpAddr) -> bool {
-        masked(self.ip, self.bits) == masked(ip, self.bits)
+        masked(self.ip, self.bits) == masked(ip.to_canonical(), self.bits)
     }
 }
 
@@ -103,7 +137,7 @@ fn masked(ip: IpAddr, bits: u8) -> IpAddr {
     }
 }
 
-fn addresses() -> Vec<Function> {
+fn addresses(dialect: &Dialect) -> Vec<Function> {
     use Type::{Bool, String};
     let ip = || Type::opaque(IP);
     vec![
@@ -116,7 +150,7 @@ fn addresses() -> Vec<Function> {
                         "string_to_ip",
                         vec![String],
                         ip(),
-                        to_ip,
+                        dialect.ip,
                         "The address; an error for anything else.",
                         "ip('10.0.0.1') == ip('10.0.0.1')",
                     ),
@@ -139,7 +173,7 @@ fn addresses() -> Vec<Function> {
                     "is_ip",
                     vec![String],
                     Bool,
-                    is_ip,
+                    dialect.is_ip,
                     "Whether the text is an address.",
                     "isIP('::1') && !isIP('10.0.0')",
                 ),
@@ -153,7 +187,7 @@ fn addresses() -> Vec<Function> {
                     "ip_is_canonical",
                     vec![String],
                     Bool,
-                    is_canonical,
+                    dialect.is_canonical,
                     "Whether the address is written as it is printed.",
                     "!ip.isCanonical('2001:DB8::1')",
                 ),
@@ -227,7 +261,7 @@ fn kinds() -> Vec<Function> {
     ]
 }
 
-fn prefixes() -> Vec<Function> {
+fn prefixes(dialect: &Dialect) -> Vec<Function> {
     use Type::{Bool, Int, String};
     let cidr = || Type::opaque(CIDR);
     let holds_ip = Price::new(
@@ -281,7 +315,7 @@ fn prefixes() -> Vec<Function> {
                         "cidr_contains_ip_string",
                         vec![cidr(), String],
                         Bool,
-                        contains_ip,
+                        dialect.contains_ip,
                         "Whether the address lies in the prefix.",
                         "cidr('10.0.0.0/8').containsIP('10.1.2.3')",
                     ),
@@ -292,7 +326,7 @@ fn prefixes() -> Vec<Function> {
                         "cidr_contains_ip_ip",
                         vec![cidr(), Type::opaque(IP)],
                         Bool,
-                        contains_ip,
+                        dialect.contains_ip,
                         "Whether the address lies in the prefix.",
                         "cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))",
                     ),
@@ -367,12 +401,24 @@ fn text_price(args: &[Value]) -> u64 {
 }
 
 fn parse_ip(text: &str) -> Result<IpAddr, Halt> {
+    match parse_ip_or_mapped(text)? {
+        ip if is_mapped(ip) => Err(mapped(text)),
+        ip => Ok(ip),
+    }
+}
+
+fn parse_ip_or_mapped(text: &str) -> Result<IpAddr, Halt> {
     match parse::address(text) {
         Err(error) => Err(invalid(format!("IP Address {text:?} parse error during conversion from string: {error}"))),
         Ok((_, Some(_))) => Err(invalid(format!("IP address {text:?} with zone value is not allowed"))),
-        Ok((ip, None)) if is_mapped(ip) => Err(invalid(format!("IPv4-mapped IPv6 address {text:?} is not allowed"))),
+        // Even the specification refuses one with dots.
+        Ok((ip, None)) if is_mapped(ip) && text.contains('.') => Err(mapped(text)),
         Ok((ip, None)) => Ok(ip),
     }
+}
+
+fn mapped(text: &str) -> Halt {
+    invalid(format!("IPv4-mapped IPv6 address {text:?} is not allowed"))
 }
 
 fn parse_cidr(text: &str) -> Result<Prefix, Halt> {
@@ -399,23 +445,23 @@ fn prefix_of(value: &Value) -> Option<&Prefix> {
     if let Value::Opaque(opaque) = value { opaque.as_any().downcast_ref() } else { None }
 }
 
-fn to_ip(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn to_ip(args: &[Value], parse: Parse) -> Result<Value, Halt> {
     match args {
-        [Value::String(text)] => Ok(Value::Opaque(Arc::new(Address(parse_ip(text)?)))),
+        [Value::String(text)] => Ok(Value::Opaque(Arc::new(Address(parse(text)?)))),
         _ => Err(no_overload_of("ip", args)),
     }
 }
 
-fn is_ip(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn is_ip(args: &[Value], parse: Parse) -> Result<Value, Halt> {
     match args {
-        [Value::String(text)] => Ok(Value::Bool(parse_ip(text).is_ok())),
+        [Value::String(text)] => Ok(Value::Bool(parse(text).is_ok())),
         _ => Err(no_overload_of("isIP", args)),
     }
 }
 
-fn is_canonical(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn is_canonical(args: &[Value], parse: Parse) -> Result<Value, Halt> {
     match args {
-        [Value::String(text)] => Ok(Value::Bool(parse_ip(text)?.to_string() == **text)),
+        [Value::String(text)] => Ok(Value::Bool(parse(text)?.to_string() == **text)),
         _ => Err(no_overload_of("ip.isCanonical", args)),
     }
 }
@@ -474,13 +520,13 @@ fn is_cidr(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     }
 }
 
-fn contains_ip(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn contains_ip(args: &[Value], parse: Parse) -> Result<Value, Halt> {
     let refused = || no_overload_of("containsIP", args);
     let [cidr, other] = args else { return Err(refused()) };
     let cidr = prefix_of(cidr).ok_or_else(refused)?;
     let ip = match other {
         // Upstream does not say what is wrong with the text.
-        Value::String(text) => parse_ip(text).map_err(|_| no_overload())?,
+        Value::String(text) => parse(text).map_err(|_| no_overload())?,
         other => address_of(other).ok_or_else(refused)?,
     };
     Ok(Value::Bool(cidr.contains(ip)))
