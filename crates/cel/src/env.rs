@@ -279,6 +279,7 @@ mod tests {
 
     fn libraries() -> Vec<Library> {
         let mut all = library::kubernetes();
+        all.extend(library::kro());
         all.extend([
             library::jsonpatch(),
             library::math(),

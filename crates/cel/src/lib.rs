@@ -40,7 +40,6 @@ pub mod env;
 pub mod estimate;
 pub mod eval;
 mod format;
-#[cfg(feature = "serde")]
 pub mod json;
 mod lexer;
 pub mod library;

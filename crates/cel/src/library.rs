@@ -18,6 +18,7 @@ mod comprehensions;
 pub(crate) mod conversions;
 pub(crate) mod cost;
 mod encoders;
+mod kro;
 mod kubernetes;
 mod lists;
 mod math;
@@ -50,6 +51,11 @@ pub fn jsonpatch() -> Library {
     kubernetes::jsonpatch::library()
 }
 
+/// What kro adds, as far as it is useful in projections: `json.marshal`, `hash.sha256`, `merge`, `lists.setAtIndex`, ...
+pub fn kro() -> Vec<Library> {
+    kro::libraries()
+}
+
 /// cel-go's pattern functions: `regex.replace`, `regex.extract`, `regex.extractAll`.
 pub fn regex() -> Library {
     regex_functions::library()
@@ -75,7 +81,7 @@ pub fn math() -> Library {
     math::library()
 }
 
-/// `ip('10.0.0.1')`, `cidr('10.0.0.0/8')`.
+/// `ip('10.0.0.1')`, `cidr('10.0.0.0/8')`, as the specification has them.
 pub fn network() -> Library {
     network::library()
 }

@@ -10,7 +10,6 @@ mod teardown;
 
 use std::{any::Any, fmt, sync::Arc};
 
-#[cfg(feature = "serde")]
 pub(crate) use display::print_duration;
 pub use identity::Identity;
 pub use list::List;

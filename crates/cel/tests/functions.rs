@@ -49,6 +49,10 @@ const LIBRARIES: &[(&str, bool, &str)] = &[
         "Whether the requesting user may do something: `authorizer` is the variable that it starts from. For authors \
          `check()` costs more, see `limits` in `src/engine`; its answers are gathered and asked together.",
     ),
+    ("kro.json", true, "JSON in texts, written canonically."),
+    ("kro.hash", true, "Checksums of texts, as bytes: `base64.encode` makes texts of them."),
+    ("kro.maps", true, "Maps of two."),
+    ("kro.lists", true, "Lists with one element changed."),
 ];
 
 fn reference() -> String {

@@ -75,9 +75,19 @@ impl<'de> DeserializeSeed<'de> for Decoder<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let mut state = State { keys: self.keys, repeated: self.repeated, path: String::new() };
+        let mut state = State { keys: self.keys, repeated: self.repeated, spend: None, path: String::new() };
         At { state: &mut state, levels: MAX_VALUE_DEPTH }.deserialize(deserializer)
     }
+}
+
+/// Reads a value, asking `spend` for the bytes of what holds its parts before they are made; ends where it says no.
+pub(crate) fn counted<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    repeated: &mut dyn FnMut(&str),
+    spend: &mut dyn FnMut(u64) -> bool,
+) -> Result<Value, D::Error> {
+    let mut state = State { keys: None, repeated: Some(repeated), spend: Some(spend), path: String::new() };
+    At { state: &mut state, levels: MAX_VALUE_DEPTH }.deserialize(deserializer)
 }
 
 impl<'de> serde::Deserialize<'de> for Value {
@@ -89,6 +99,7 @@ impl<'de> serde::Deserialize<'de> for Value {
 struct State<'a> {
     keys: Option<&'a mut Keys>,
     repeated: Option<&'a mut dyn FnMut(&str)>,
+    spend: Option<&'a mut dyn FnMut(u64) -> bool>,
     /// Kept only for an observer.
     path: String,
 }
@@ -102,7 +113,10 @@ struct At<'s, 'a> {
 impl<'a> At<'_, 'a> {
     fn below<E: Error>(&mut self) -> Result<At<'_, 'a>, E> {
         match self.levels.checked_sub(1) {
-            Some(levels) => Ok(At { state: &mut *self.state, levels }),
+            Some(levels) => {
+                self.state.spend(size_of::<Value>())?;
+                Ok(At { state: &mut *self.state, levels })
+            }
             None => Err(E::custom("value nests too deeply")),
         }
     }
@@ -177,6 +191,7 @@ impl<'de> Visitor<'de> for At<'_, '_> {
         let mut map = MapBuilder::default();
         let path = self.state.path.len();
         while let Some(key) = entries.next_key_seed(KeySeed(&mut *self.state))? {
+            self.state.spend(size_of::<Key>())?;
             self.state.enter_key(&key);
             let value = entries.next_value_seed(self.below()?)?;
             if map.insert(Key::String(key), value).is_some()
@@ -191,6 +206,11 @@ impl<'de> Visitor<'de> for At<'_, '_> {
 }
 
 impl State<'_> {
+    fn spend<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
+        let affordable = self.spend.as_mut().is_none_or(|spend| spend(bytes as u64));
+        if affordable { Ok(()) } else { Err(E::custom("too much work")) }
+    }
+
     fn enter_key(&mut self, key: &str) {
         if self.repeated.is_some() {
             if !self.path.is_empty() {

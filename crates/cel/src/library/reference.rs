@@ -66,5 +66,6 @@ pub fn all() -> Vec<Library> {
     ];
     let known: Vec<&str> = libraries.iter().map(|library| library.name).collect();
     libraries.extend(library::kubernetes().into_iter().filter(|library| !known.contains(&library.name)));
+    libraries.extend(library::kro());
     libraries
 }
