@@ -17,7 +17,7 @@ pub(crate) fn base() -> &'static Env {
     BASE.get_or_init(|| {
         // Kubernetes' own come first: of two versions of a function the first counts.
         let beyond = [library::math(), library::encoders(), library::bindings(), library::regex()];
-        let libraries = library::kubernetes().into_iter().map(gathering).chain(beyond);
+        let libraries = library::kubernetes().into_iter().map(gathering).chain(beyond).chain(library::kro());
         libraries.fold(Env::builder().lenient(true), cel::EnvBuilder::library).build()
     })
 }
@@ -54,4 +54,26 @@ pub(crate) fn request() -> Structural {
         ("time".into(), Arc::new(Structural::formatted("date-time"))),
         ("workspace".into(), string()),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use cel::{Value, program::Options};
+
+    use super::*;
+
+    #[track_caller]
+    fn holds(expression: &str) {
+        let program = base().compile(expression).and_then(|checked| base().program(&checked));
+        let program = program.unwrap_or_else(|issues| panic!("{expression}: {issues}"));
+        assert_eq!(program.evaluate(&[][..], Options::default()).result, Ok(Value::Bool(true)), "{expression}");
+    }
+
+    #[test]
+    fn authors_have_what_kro_adds() {
+        holds(r#"json.unmarshal('{"a": 1}').a == 1 && json.marshal({'b': 2, 'a': 1}) == '{"a":1,"b":2}'"#);
+        holds("base64.encode(hash.sha256('')).startsWith('47DEQpj8')");
+        holds("{'a': 1}.merge({'b': 2}) == {'a': 1, 'b': 2}");
+        holds("lists.insertAtIndex([1], 1, 2) == [1, 2]");
+    }
 }
