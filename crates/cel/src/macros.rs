@@ -39,6 +39,25 @@ pub struct Macro {
     pub arguments: Option<usize>,
     /// The rewrite.
     pub expand: Expand,
+    /// How it is written and what it gives, for the function reference: `list(T).all(x, bool) -> bool`.
+    pub form: &'static str,
+    /// One line for the function reference.
+    pub doc: &'static str,
+    /// An expression that shows it, true when evaluated.
+    pub example: &'static str,
+}
+
+impl Macro {
+    /// A macro on a receiver.
+    pub(crate) const fn member(
+        name: &'static str,
+        arguments: usize,
+        expand: Expand,
+        words: [&'static str; 3],
+    ) -> Macro {
+        let [form, doc, example] = words;
+        Macro { name, receiver: true, arguments: Some(arguments), expand, form, doc, example }
+    }
 }
 
 /// A rewrite: the node that stands for the call; `None` leaves the call as it is (a namespace that is not meant).

@@ -1,4 +1,4 @@
-//! Every function's example is true, and every function is documented.
+//! The example of every function and macro is true, and each is documented.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -35,16 +35,15 @@ fn examples_are_true() {
         .build();
     let variables = [Some(library::authorizer())];
     let mut failures = vec![];
-    for entry in library::reference(&library::all()) {
-        if entry.example.is_empty() {
-            continue;
-        }
-        let outcome = env.compile(entry.example).and_then(|checked| env.program(&checked)).map(|program| {
+    let macros = library::all().into_iter().flat_map(|library| library.macros).map(|known| (known.name, known.example));
+    let functions = library::reference(&library::all()).into_iter().map(|entry| (entry.overload, entry.example));
+    for (name, example) in functions.filter(|(_, example)| !example.is_empty()).chain(macros) {
+        let outcome = env.compile(example).and_then(|checked| env.program(&checked)).map(|program| {
             let options = Options { budget: 1_000_000, host: Some(&mut Anything), ..Options::default() };
             program.evaluate(variables.as_slice(), options).result
         });
         if !matches!(outcome, Ok(Ok(Value::Bool(true)))) {
-            failures.push(format!("{} {}: {outcome:?}", entry.overload, entry.example));
+            failures.push(format!("{name} {example}: {outcome:?}"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -64,4 +63,9 @@ fn functions_are_documented_once() {
         );
     }
     assert!(ids.len() > 250, "only {} overloads", ids.len());
+    for known in library::all().into_iter().flat_map(|library| library.macros) {
+        assert!(known.form.contains(known.name) && known.form.contains(" -> "), "`{}` has no form", known.name);
+        assert!(known.doc.ends_with('.'), "`{}` has no sentence: {:?}", known.name, known.doc);
+        assert!(known.example.contains(known.name), "`{}` is not in its example", known.name);
+    }
 }

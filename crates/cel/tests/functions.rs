@@ -8,9 +8,13 @@
     clippy::indexing_slicing,
     reason = "tests fail by panicking"
 )]
-use std::{collections::BTreeMap, fmt::Write, path::Path};
+use std::{fmt::Write, path::Path};
 
-use cel::library::{self, Entry, Library};
+use cel::{
+    Env, EnvBuilder,
+    library::{self, Entry, Library},
+    program::Options,
+};
 
 const HEAD: &str = "\
 # Functions
@@ -18,6 +22,9 @@ const HEAD: &str = "\
 Generated from the libraries of `crates/cel`; each example is evaluated by a test and is true. `T`, `K`, `V` stand for any
 type. The price is what a call costs in Kubernetes' cost model beyond its operands: an expression may cost 1,000,000, a
 request 10,000,000. Sizes are code points of strings, bytes of bytes, elements of lists and maps.
+
+Macros are rewritten before types are checked, and cost what they evaluate, once for each element that they come to. The
+price beside a macro is that of its whole example.
 
 Authors of EphemeralSchemas have what Kubernetes' admission policies have, and some more; the heading of each library says
 so. Whoever uses the crate alone chooses libraries with `Env::builder().library(...)`.
@@ -34,6 +41,7 @@ const LIBRARIES: &[(&str, bool, &str)] = &[
     ("sets", true, "Lists as sets."),
     ("comprehensions", true, "What the macros with two variables are made of; not to be called by name."),
     ("bindings", true, "A name for a value within an expression."),
+    ("blocks", false, "Names for several values, as optimizers write them."),
     ("regex", true, "Work with patterns, in RE2's syntax and linear time."),
     ("kubernetes.jsonpatch", false, "For expressions that make JSON patches."),
     ("kubernetes.lists", true, "Kubernetes' work with lists."),
@@ -47,7 +55,8 @@ const LIBRARIES: &[(&str, bool, &str)] = &[
         "kubernetes.authorizer",
         true,
         "Whether the requesting user may do something: `authorizer` is the variable that it starts from. For authors \
-         `check()` costs more, see `limits` in `src/engine`; its answers are gathered and asked together.",
+         `check()` costs more, see `limits` in `src/engine`; its answers are gathered and asked together. \
+         `authorizer.requestResource` is a ResourceCheck about what is being created.",
     ),
     ("kro.json", true, "JSON in texts, written canonically."),
     ("kro.hash", true, "Checksums of texts, as bytes: `base64.encode` makes texts of them."),
@@ -58,6 +67,9 @@ const LIBRARIES: &[(&str, bool, &str)] = &[
 fn reference() -> String {
     let libraries = library::all();
     let mut text = HEAD.to_owned();
+    let links: Vec<String> =
+        libraries.iter().map(|library| format!("[{0}](#{1})", library.name, library.name.replace('.', ""))).collect();
+    write!(text, "\nLibraries: {}.\n", links.join(", ")).unwrap();
     for library in &libraries {
         let (_, authors, introduction) =
             LIBRARIES.iter().find(|(name, ..)| *name == library.name).unwrap_or_else(|| panic!("{}", library.name));
@@ -69,21 +81,26 @@ fn reference() -> String {
     text
 }
 
-/// Macros have no type: they are rewritten before types are checked.
 fn write_macros(text: &mut String, library: &Library) {
-    let mut forms: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    if !library.constants.is_empty() {
+        let names: Vec<String> = library.constants.iter().map(|(name, ..)| format!("`{name}`")).collect();
+        write!(text, "\nTypes by name: {}.\n", names.join(", ")).unwrap();
+    }
+    if library.macros.is_empty() {
+        return;
+    }
+    text.push_str("\n| macro | what it gives | price of the example | example |\n|---|---|---|---|\n");
     for known in &library.macros {
-        let arguments = match known.arguments {
-            Some(count) => ["a", "b", "c", "d"][..count].join(", "),
-            None => "...".to_owned(),
-        };
-        let receiver = if known.receiver { "x." } else { "" };
-        forms.entry(known.name).or_default().push(format!("`{receiver}{}({arguments})`", known.name));
+        let row = [code(known.form), cell(known.doc), price_of(known.example).to_string(), code(known.example)];
+        writeln!(text, "| {} |", row.join(" | ")).unwrap();
     }
-    if !forms.is_empty() {
-        let forms: Vec<String> = forms.into_values().flatten().collect();
-        write!(text, "\nMacros: {}.\n", forms.join(", ")).unwrap();
-    }
+}
+
+fn price_of(example: &str) -> u64 {
+    let env = library::all().into_iter().fold(Env::builder(), EnvBuilder::library).build();
+    let program = env.compile(example).and_then(|checked| env.program(&checked));
+    let program = program.unwrap_or_else(|issues| panic!("{example}: {issues}"));
+    program.evaluate(&[][..], Options::default()).cost
 }
 
 fn write_functions(text: &mut String, entries: &[Entry]) {

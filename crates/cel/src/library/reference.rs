@@ -3,7 +3,7 @@
 //! Absent: how it is rendered.
 use std::sync::Arc;
 
-use crate::library::{self, Library};
+use crate::library::{self, Library, Overload};
 
 /// One signature of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Entry {
     pub function: Arc<str>,
     /// cel-go's overload id.
     pub overload: &'static str,
-    /// `string.split(string, int) -> list(string)`, `size(list(T)) -> int`.
+    /// As one writes it: `string.split(string, int) -> list(string)`, `size(list(T)) -> int`, `int + int -> int`.
     pub signature: String,
     /// What a call costs beyond its arguments, in words.
     pub cost: &'static str,
@@ -30,15 +30,11 @@ pub fn reference(libraries: &[Library]) -> Vec<Entry> {
     for library in libraries {
         for function in &library.functions {
             for overload in &function.overloads {
-                let mut params = overload.params.iter().map(ToString::to_string);
-                let receiver = if overload.member { params.next() } else { None };
-                let params = params.collect::<Vec<_>>().join(", ");
-                let receiver = receiver.map(|receiver| format!("{receiver}.")).unwrap_or_default();
                 entries.push(Entry {
                     library: library.name,
                     function: function.name.clone(),
                     overload: overload.id,
-                    signature: format!("{receiver}{}({params}) -> {}", function.name, overload.result),
+                    signature: format!("{} -> {}", call(&function.name, overload), overload.result),
                     cost: overload.price,
                     doc: overload.doc,
                     example: overload.example,
@@ -47,6 +43,22 @@ pub fn reference(libraries: &[Library]) -> Vec<Entry> {
         }
     }
     entries
+}
+
+/// A call of the types, as one writes it: `string.split(string)`, `int + int`, `list(T)[int]`.
+fn call(function: &str, overload: &Overload) -> String {
+    let params: Vec<String> = overload.params.iter().map(ToString::to_string).collect();
+    match (function, params.as_slice()) {
+        ("_[_]", [of, index]) => format!("{of}[{index}]"),
+        ("_[?_]", [of, index]) => format!("{of}[?{index}]"),
+        ("_?._", [of, _]) => format!("{of}.?field"),
+        ("_?_:_", [condition, one, other]) => format!("{condition} ? {one} : {other}"),
+        ("@in", [value, container]) => format!("{value} in {container}"),
+        (unary, [of]) if unary.ends_with('_') => format!("{}{of}", unary.trim_end_matches('_')),
+        (binary, [one, other]) if binary.starts_with('_') => format!("{one} {} {other}", binary.trim_matches('_')),
+        (name, [receiver, rest @ ..]) if overload.member => format!("{receiver}.{name}({})", rest.join(", ")),
+        (name, params) => format!("{name}({})", params.join(", ")),
+    }
 }
 
 /// All libraries there are, each once, in their newest version.
@@ -61,6 +73,7 @@ pub fn all() -> Vec<Library> {
         library::sets(),
         library::comprehensions(),
         library::bindings(),
+        library::blocks(),
         library::regex(),
         library::jsonpatch(),
     ];

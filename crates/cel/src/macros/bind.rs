@@ -4,7 +4,12 @@ use crate::ast::NodeId;
 
 /// The macro of cel-go's bindings extension.
 pub fn bind() -> Vec<Macro> {
-    vec![Macro { name: "bind", receiver: true, arguments: Some(3), expand }]
+    let words = [
+        "cel.bind(name, T, U) -> U",
+        "The last argument, where the name stands for the value, which is computed once.",
+        "cel.bind(x, 2 + 1, x * x) == 9",
+    ];
+    vec![Macro::member("bind", 3, expand, words)]
 }
 
 fn expand(e: &mut Expansion<'_>) -> Result<Option<NodeId>, MacroError> {

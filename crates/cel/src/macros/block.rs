@@ -5,12 +5,43 @@ use crate::ast::{Kind, Literal, NodeId};
 
 /// The macros of blocks.
 pub fn block() -> Vec<Macro> {
-    let member = |name, arguments, expand| Macro { name, receiver: true, arguments: Some(arguments), expand };
     vec![
-        member("block", 2, expand_block),
-        member("index", 1, |e| numbered(e, "index")),
-        member("iterVar", 2, |e| numbered(e, "it")),
-        member("accuVar", 2, |e| numbered(e, "ac")),
+        Macro::member(
+            "block",
+            2,
+            expand_block,
+            [
+                "cel.block([...], T) -> T",
+                "The last argument, where `cel.index(i)` is an expression of the list; each may use those before it.",
+                "cel.block([1 + 1, cel.index(0) * 2], cel.index(1)) == 4",
+            ],
+        ),
+        Macro::member(
+            "index",
+            1,
+            |e| numbered(e, "index"),
+            ["cel.index(int) -> T", "An expression of the block.", "cel.block([7], cel.index(0)) == 7"],
+        ),
+        Macro::member(
+            "iterVar",
+            2,
+            |e| numbered(e, "it"),
+            [
+                "cel.iterVar(int, int) -> T",
+                "A variable of a macro, by how deep the macro stands and which of its variables it is.",
+                "[1, 2].all(cel.iterVar(0, 0), cel.iterVar(0, 0) > 0)",
+            ],
+        ),
+        Macro::member(
+            "accuVar",
+            2,
+            |e| numbered(e, "ac"),
+            [
+                "cel.accuVar(int, int) -> T",
+                "As `iterVar`, for what a macro accumulates.",
+                "cel.bind(cel.accuVar(0, 0), 1, cel.accuVar(0, 0)) == 1",
+            ],
+        ),
     ]
 }
 

@@ -10,8 +10,19 @@ pub fn math() -> Vec<Macro> {
             receiver: true,
             arguments: None,
             expand: |e| extreme(e, "math.greatest()", "math.@max"),
+            form: "math.greatest(number, ...) -> number",
+            doc: "The greatest of one or more numbers, or of a list of them.",
+            example: "math.greatest(1, 3, 2) == 3",
         },
-        Macro { name: "least", receiver: true, arguments: None, expand: |e| extreme(e, "math.least()", "math.@min") },
+        Macro {
+            name: "least",
+            receiver: true,
+            arguments: None,
+            expand: |e| extreme(e, "math.least()", "math.@min"),
+            form: "math.least(number, ...) -> number",
+            doc: "The least of one or more numbers, or of a list of them.",
+            example: "math.least([3, 1, 2]) == 1",
+        },
     ]
 }
 

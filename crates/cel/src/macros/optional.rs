@@ -9,8 +9,26 @@ use crate::ast::NodeId;
 /// The macros of cel-go's optional types.
 pub fn optional() -> Vec<Macro> {
     vec![
-        Macro { name: "optMap", receiver: true, arguments: Some(2), expand: |e| opt_map(e, "optMap", true) },
-        Macro { name: "optFlatMap", receiver: true, arguments: Some(2), expand: |e| opt_map(e, "optFlatMap", false) },
+        Macro::member(
+            "optMap",
+            2,
+            |e| opt_map(e, "optMap", true),
+            [
+                "optional_type(T).optMap(x, U) -> optional_type(U)",
+                "What the expression makes of the value, if there is one.",
+                "optional.of(2).optMap(x, x * x) == optional.of(4)",
+            ],
+        ),
+        Macro::member(
+            "optFlatMap",
+            2,
+            |e| opt_map(e, "optFlatMap", false),
+            [
+                "optional_type(T).optFlatMap(x, optional_type(U)) -> optional_type(U)",
+                "As `optMap`, by an expression that is optional itself.",
+                "optional.of({'a': 1}).optFlatMap(m, m[?'b']) == optional.none()",
+            ],
+        ),
     ]
 }
 

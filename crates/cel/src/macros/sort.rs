@@ -4,7 +4,12 @@ use crate::ast::{Kind, NodeId};
 
 /// The macro of cel-go's lists extension.
 pub fn sort_by() -> Vec<Macro> {
-    vec![Macro { name: "sortBy", receiver: true, arguments: Some(2), expand }]
+    let words = [
+        "list(T).sortBy(x, K) -> list(T)",
+        "The elements in the order of their keys; equal ones stay in theirs.",
+        "['ccc', 'a', 'bb'].sortBy(s, s.size()) == ['a', 'bb', 'ccc']",
+    ];
+    vec![Macro::member("sortBy", 2, expand, words)]
 }
 
 fn expand(e: &mut Expansion<'_>) -> Result<Option<NodeId>, MacroError> {

@@ -7,22 +7,85 @@ use std::sync::Arc;
 
 /// The macros of the CEL specification.
 pub fn standard() -> Vec<Macro> {
-    let member = |name, arguments, expand| Macro { name, receiver: true, arguments: Some(arguments), expand };
     vec![
-        Macro { name: "has", receiver: false, arguments: Some(1), expand: has },
-        member("all", 2, |e| one_variable(e, Quantifier::All)),
-        member("exists", 2, |e| one_variable(e, Quantifier::Exists)),
-        member("exists_one", 2, |e| one_variable(e, Quantifier::ExistsOne)),
-        member("map", 2, map),
-        member("map", 3, map),
-        member("filter", 2, filter),
+        Macro {
+            name: "has",
+            receiver: false,
+            arguments: Some(1),
+            expand: has,
+            form: "has(x.field) -> bool",
+            doc: "Whether the field is there.",
+            example: "has({'a': null}.a) && !has({'a': null}.b)",
+        },
+        Macro::member(
+            "all",
+            2,
+            |e| one_variable(e, Quantifier::All),
+            [
+                "list(T).all(x, bool) -> bool",
+                "Whether it holds for every element, of a map for every key. One that does not hold wins over errors.",
+                "[1, 2].all(x, x > 0) && {'a': 1}.all(k, k == 'a')",
+            ],
+        ),
+        Macro::member(
+            "exists",
+            2,
+            |e| one_variable(e, Quantifier::Exists),
+            [
+                "list(T).exists(x, bool) -> bool",
+                "Whether it holds for some element, of a map for some key. One that holds wins over errors.",
+                "[1, 2].exists(x, x > 1)",
+            ],
+        ),
+        Macro::member(
+            "exists_one",
+            2,
+            |e| one_variable(e, Quantifier::ExistsOne),
+            [
+                "list(T).exists_one(x, bool) -> bool",
+                "Whether it holds for exactly one element, of a map for one key.",
+                "[1, 2].exists_one(x, x > 1)",
+            ],
+        ),
+        Macro::member(
+            "map",
+            2,
+            map,
+            [
+                "list(T).map(x, U) -> list(U)",
+                "What the expression makes of each element, of a map of each key.",
+                "[1, 2].map(x, x * 2) == [2, 4]",
+            ],
+        ),
+        Macro::member(
+            "map",
+            3,
+            map,
+            [
+                "list(T).map(x, bool, U) -> list(U)",
+                "The same of those for which the condition holds.",
+                "[1, 2].map(x, x > 1, x * 2) == [4]",
+            ],
+        ),
+        Macro::member(
+            "filter",
+            2,
+            filter,
+            [
+                "list(T).filter(x, bool) -> list(T)",
+                "The elements for which it holds, of a map the keys.",
+                "[1, 2].filter(x, x > 1) == [2]",
+            ],
+        ),
     ]
 }
 
 /// `existsOne`, the newer spelling of `exists_one`, which Kubernetes knows in its two-variable form only.
 pub fn exists_one() -> Vec<Macro> {
     let expand = |e: &mut Expansion<'_>| one_variable(e, Quantifier::ExistsOne);
-    vec![Macro { name: "existsOne", receiver: true, arguments: Some(2), expand }]
+    let words =
+        ["list(T).existsOne(x, bool) -> bool", "The newer spelling of `exists_one`.", "[1, 2].existsOne(x, x > 1)"];
+    vec![Macro::member("existsOne", 2, expand, words)]
 }
 
 /// The folds to a truth value.

@@ -11,18 +11,107 @@ use crate::ast::{Literal, NodeId};
 
 /// `all`, `exists`, `existsOne` (and `exists_one`), `transformList`, `transformMap`, `transformMapEntry`.
 pub fn two_variable() -> Vec<Macro> {
-    let member = |name, arguments, expand| Macro { name, receiver: true, arguments: Some(arguments), expand };
     vec![
-        member("all", 3, |e| quantifier(e, Quantifier::All)),
-        member("exists", 3, |e| quantifier(e, Quantifier::Exists)),
-        member("existsOne", 3, |e| quantifier(e, Quantifier::ExistsOne)),
-        member("exists_one", 3, |e| quantifier(e, Quantifier::ExistsOne)),
-        member("transformList", 3, transform_list),
-        member("transformList", 4, transform_list),
-        member("transformMap", 3, |e| transform_map(e, false)),
-        member("transformMap", 4, |e| transform_map(e, false)),
-        member("transformMapEntry", 3, |e| transform_map(e, true)),
-        member("transformMapEntry", 4, |e| transform_map(e, true)),
+        Macro::member(
+            "all",
+            3,
+            |e| quantifier(e, Quantifier::All),
+            [
+                "list(T).all(i, x, bool) -> bool",
+                "Whether it holds for every index and element, of a map for every key and value.",
+                "[5, 6].all(i, x, x == i + 5) && {'a': 1}.all(k, v, v == 1)",
+            ],
+        ),
+        Macro::member(
+            "exists",
+            3,
+            |e| quantifier(e, Quantifier::Exists),
+            [
+                "list(T).exists(i, x, bool) -> bool",
+                "Whether it holds for some.",
+                "{'a': 1, 'b': 2}.exists(k, v, k == 'b' && v == 2)",
+            ],
+        ),
+        Macro::member(
+            "existsOne",
+            3,
+            |e| quantifier(e, Quantifier::ExistsOne),
+            [
+                "list(T).existsOne(i, x, bool) -> bool",
+                "Whether it holds for exactly one.",
+                "[1, 1].existsOne(i, x, x > i)",
+            ],
+        ),
+        Macro::member(
+            "exists_one",
+            3,
+            |e| quantifier(e, Quantifier::ExistsOne),
+            [
+                "list(T).exists_one(i, x, bool) -> bool",
+                "The older spelling of `existsOne`.",
+                "[1, 1].exists_one(i, x, x > i)",
+            ],
+        ),
+        Macro::member(
+            "transformList",
+            3,
+            transform_list,
+            [
+                "list(T).transformList(i, x, U) -> list(U)",
+                "What the expression makes of each index and element, of a map of each key and value.",
+                "[5, 6].transformList(i, x, x * i) == [0, 6]",
+            ],
+        ),
+        Macro::member(
+            "transformList",
+            4,
+            transform_list,
+            [
+                "list(T).transformList(i, x, bool, U) -> list(U)",
+                "The same of those for which the condition holds.",
+                "{'a': 1, 'b': 2}.transformList(k, v, v > 1, k) == ['b']",
+            ],
+        ),
+        Macro::member(
+            "transformMap",
+            3,
+            |e| transform_map(e, false),
+            [
+                "map(K, V).transformMap(k, v, U) -> map(K, U)",
+                "The keys with what the expression makes of each key and value; a list's keys are its indexes.",
+                "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2}",
+            ],
+        ),
+        Macro::member(
+            "transformMap",
+            4,
+            |e| transform_map(e, false),
+            [
+                "map(K, V).transformMap(k, v, bool, U) -> map(K, U)",
+                "The same of those for which the condition holds.",
+                "{'a': 1, 'b': 2}.transformMap(k, v, v > 1, v) == {'b': 2}",
+            ],
+        ),
+        Macro::member(
+            "transformMapEntry",
+            3,
+            |e| transform_map(e, true),
+            [
+                "map(K, V).transformMapEntry(k, v, map(L, U)) -> map(L, U)",
+                "The maps that the expression makes, as one; an error where a key is made twice.",
+                "['a', 'b'].transformMapEntry(i, x, {x: i}) == {'a': 0, 'b': 1}",
+            ],
+        ),
+        Macro::member(
+            "transformMapEntry",
+            4,
+            |e| transform_map(e, true),
+            [
+                "map(K, V).transformMapEntry(k, v, bool, map(L, U)) -> map(L, U)",
+                "The same of those for which the condition holds.",
+                "{'a': 1, 'b': 2}.transformMapEntry(k, v, v > 1, {v: k}) == {2: 'b'}",
+            ],
+        ),
     ]
 }
 
