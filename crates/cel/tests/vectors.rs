@@ -15,6 +15,8 @@
 mod common;
 #[path = "vectors/divergences.rs"]
 mod divergences;
+#[path = "vectors/mutation.rs"]
+mod mutation;
 #[path = "vectors/schema.rs"]
 mod schema;
 #[path = "vectors/sizes.rs"]
@@ -35,9 +37,7 @@ use cel::{
 };
 use serde_json::Value as Json;
 
-/// Areas that are the engine's business: `Object{}` types, and data that does not fit its schema, where only what is known
-/// without the data is compared.
-const ELSEWHERE: &[&str] = &["mutate"];
+/// Data that does not fit its schema is the engine's business; here only what is known without the data is compared.
 const TYPED_ONLY: &[&str] = &["schema-data"];
 
 #[derive(Default, Clone, Copy)]
@@ -66,9 +66,6 @@ fn run() {
     let (mut bad, mut stale) = (vec![], vec![]);
     let mut totals: BTreeMap<&str, Count> = BTreeMap::new();
     for (area, data) in common::json_files(&dir) {
-        if ELSEWHERE.contains(&area.as_str()) {
-            continue;
-        }
         let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
         for case in data["cases"].as_array().unwrap() {
             let fixture = &data["fixtures"][case["fixture"].as_str().unwrap_or("")];
@@ -125,6 +122,7 @@ fn run() {
 /// The environments without variables, built once.
 struct Environments {
     kubernetes: Env,
+    mutating: Env,
     extended: Env,
     every: Env,
 }
@@ -154,7 +152,8 @@ impl Environments {
         .into_iter()
         .fold(Env::builder().lenient(true), cel::EnvBuilder::library)
         .build();
-        Environments { kubernetes, extended, every }
+        let mutating = kubernetes.extend().library(library::jsonpatch()).build();
+        Environments { kubernetes, mutating, extended, every }
     }
 }
 
@@ -163,6 +162,7 @@ type Outcome = (&'static str, Result<(), String>);
 fn compare<'a>(environments: &Environments, case: &'a Json, part: &impl Fn(&str) -> &'a Json) -> Vec<Outcome> {
     let base = match part("env").as_str() {
         None | Some("vap") => &environments.kubernetes,
+        Some("mutate") => &environments.mutating,
         Some("k8s+ext") => &environments.extended,
         Some("celgo") => &environments.every,
         Some(other) => panic!("unknown environment {other}"),
@@ -205,7 +205,10 @@ fn compare<'a>(environments: &Environments, case: &'a Json, part: &impl Fn(&str)
             ),
         ));
     }
-    let schemas: Arc<dyn TypeProvider> = Arc::new(schemas);
+    let schemas: Arc<dyn TypeProvider> = match part("env").as_str() {
+        Some("mutate") => Arc::new(mutation::Mutation(schemas)),
+        _ => Arc::new(schemas),
+    };
     let env = env.provider(schemas).build();
     let text = case["expr"].as_str().unwrap();
     let expect = &case["expect"];

@@ -252,6 +252,8 @@ pub(super) struct Entry {
     pub(super) key: Node,
     pub(super) value: Node,
     pub(super) optional: bool,
+    /// What an object's field holds; a map holds anything.
+    pub(super) fit: Fit,
 }
 
 #[derive(Debug)]

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use super::{
-    node::{BinaryOp, Bind, Conditional, Element, Entry, Fold, Local, Node, Op, Target, Which},
+    node::{BinaryOp, Bind, Conditional, Element, Entry, Fit, Fold, Local, Node, Op, Target, Which},
     plan_attribute::AttributePlan,
+    plan_call::fit,
     plan_fold::Shape,
 };
 use crate::{
@@ -59,7 +60,7 @@ pub(super) enum Build {
     /// Of keys and values.
     Map(Box<[bool]>),
     /// Of values.
-    Object(Box<[(Arc<str>, bool)]>),
+    Object(Box<[(Arc<str>, bool, Fit)]>),
     /// Of the root, unless it is a name, and the keys.
     Attribute(Box<AttributePlan>),
     Logic {
@@ -166,7 +167,7 @@ impl<'a> Planner<'a> {
         Ok(match build {
             Build::List(optional) => self.list(&optional)?,
             Build::Map(optional) => self.map(&optional)?,
-            Build::Object(fields) => self.object(id, &fields)?,
+            Build::Object(fields) => self.object(id, fields)?,
             Build::Attribute(plan) => self.attribute(*plan)?,
             Build::Logic { operands, decisive } => Op::Logic { operands: self.take(operands)?.into(), decisive },
             Build::Conditional => {
@@ -326,7 +327,7 @@ impl<'a> Planner<'a> {
         let mut planned = Vec::with_capacity(optional.len());
         for optional in optional {
             if let (Some(key), Some(value)) = (parts.next(), parts.next()) {
-                planned.push(Entry { key, value, optional: *optional });
+                planned.push(Entry { key, value, optional: *optional, fit: Fit::Any });
             }
         }
         let unique = !self.env.options().lenient;
@@ -347,17 +348,17 @@ impl<'a> Planner<'a> {
         for field in fields {
             let known = self.env.provider().and_then(|p| p.field(&object, &field.name));
             let known = known.ok_or_else(|| self.issue(field.value, format!("no such field '{}'", field.name)))?;
-            keys.push((known.key, field.optional));
+            keys.push((known.key, field.optional, fit(&known.ty)));
         }
         self.parts(id, Build::Object(keys.into()), fields.iter().map(|field| field.value));
         Ok(())
     }
 
-    fn object(&mut self, id: NodeId, fields: &[(Arc<str>, bool)]) -> Result<Op, Issues> {
+    fn object(&mut self, id: NodeId, fields: Box<[(Arc<str>, bool, Fit)]>) -> Result<Op, Issues> {
         let values = self.take(fields.len())?;
-        let entries = values.into_iter().zip(fields).map(|(value, (key, optional))| {
-            let key = Node { id, op: Op::Const(Value::String(key.clone())) };
-            Entry { key, value, optional: *optional }
+        let entries = values.into_iter().zip(fields).map(|(value, (key, optional, fit))| {
+            let key = Node { id, op: Op::Const(Value::String(key)) };
+            Entry { key, value, optional, fit }
         });
         Ok(Op::Object(entries.collect()))
     }

@@ -219,7 +219,7 @@ fn candidate(overload: &Overload) -> Candidate {
     }
 }
 
-fn fit(ty: &Type) -> Fit {
+pub(super) fn fit(ty: &Type) -> Fit {
     match ty {
         Type::Dyn | Type::Error | Type::Param(_) => Fit::Any,
         Type::Null => Fit::Null,

@@ -182,7 +182,7 @@ impl Candidate {
 }
 
 impl Fit {
-    fn takes(&self, value: &Value) -> bool {
+    pub(super) fn takes(&self, value: &Value) -> bool {
         match (self, value) {
             (Fit::Any, _)
             | (Fit::Null, Value::Null)

@@ -126,15 +126,25 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                 format!("Failed with repeated key: {key}"),
             ));
         }
-        match value {
-            Value::Optional(None) if entry.optional => map.remove(&key),
-            Value::Optional(Some(held)) if entry.optional => drop(map.insert(key, Value::clone(&held))),
+        let value = match value {
+            Value::Optional(None) if entry.optional => {
+                map.remove(&key);
+                return Ok(());
+            }
+            Value::Optional(Some(held)) if entry.optional => Value::clone(&held),
             other if entry.optional => {
                 let message = format!("cannot initialize optional entry '{key}' from non-optional value {other}");
                 return Err(self.fail(entry.value.id, ErrorKind::InvalidArgument, message));
             }
-            value => drop(map.insert(key, value)),
+            value => value,
+        };
+        // The checker let it pass as `dyn`.
+        if !entry.fit.takes(&value) {
+            let ty = super::run_call::type_name(&value);
+            let message = format!("unexpected type {ty} for field '{key}'");
+            return Err(self.fail(entry.value.id, ErrorKind::InvalidArgument, message));
         }
+        map.insert(key, value);
         Ok(())
     }
 }

@@ -77,6 +77,13 @@ fn same(got: &Value, want: &Json) -> bool {
             let has = |entry: &Json| m.iter().any(|(k, v)| same_key(k, &entry[0]) && same(v, &entry[1]));
             want.len() == m.len() && want.iter().all(has)
         }
+        (object, Value::Map(m)) if object.starts_with("object:") => {
+            // Upstream's patches have the empty text where none was given.
+            let given = |(_, want): &(&String, &Json)| want["t"] != "string" || want["v"] != "";
+            let want: Vec<_> = v.as_object().unwrap().iter().filter(given).collect();
+            want.len() == m.len()
+                && want.iter().all(|(field, want)| m.get(field).is_some_and(|got| same_field(got, want)))
+        }
         ("optional", Value::Optional(o)) => match o {
             None => v.is_null(),
             Some(inner) => same(inner, v),
@@ -98,4 +105,9 @@ fn same_key(key: &Key, want: &Json) -> bool {
     }
     // The keys of objects are printed by their CEL names upstream.
     matches!(key, Key::String(s) if want["t"] == "string" && want["v"] == super::schema::escape(s).unwrap_or_default())
+}
+
+/// The fields of made objects are given as values or as JSON.
+fn same_field(got: &Value, want: &Json) -> bool {
+    if want.get("t").is_some() { same(got, want) } else { *got == from_json(want) }
 }
