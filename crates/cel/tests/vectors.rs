@@ -44,6 +44,34 @@ const TYPED_ONLY: &[&str] = &["schema-data"];
 struct Count {
     agree: usize,
     differ: usize,
+    /// Listed in `DIVERGENCES.md`.
+    diverge: usize,
+}
+
+/// What is compared, in the order of the table.
+const ASPECTS: [(&str, &str); 9] = [
+    ("parse", "parses"),
+    ("place", "syntax error"),
+    ("check", "type-checks"),
+    ("words", "type errors"),
+    ("type", "type"),
+    ("estimate", "estimate"),
+    ("value", "value"),
+    ("error", "run-time error"),
+    ("cost", "cost"),
+];
+
+/// Of each aspect, how many cases agree; how many diverge for a reason that is listed.
+fn row(area: &str, cases: usize, counts: &BTreeMap<&str, Count>) -> String {
+    let of = |(aspect, _): &(&str, &str)| match counts.get(aspect) {
+        None => String::new(),
+        Some(Count { agree, differ, diverge }) => {
+            let unlisted = if *differ > 0 { format!(" (**{differ} differ**)") } else { String::new() };
+            let listed = if *diverge > 0 { format!(" (+{diverge})") } else { String::new() };
+            format!("{agree}{listed}{unlisted}")
+        }
+    };
+    format!("| {area} | {cases} | {} |\n", ASPECTS.iter().map(of).collect::<Vec<_>>().join(" | "))
 }
 
 #[test]
@@ -65,6 +93,9 @@ fn run() {
     let environments = Environments::new();
     let (mut bad, mut stale) = (vec![], vec![]);
     let mut totals: BTreeMap<&str, Count> = BTreeMap::new();
+    let mut cases = 0;
+    let heads: Vec<&str> = ASPECTS.iter().map(|(_, head)| *head).collect();
+    let mut table = format!("| area | cases | {} |\n|---|---|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
     for (area, data) in common::json_files(&dir) {
         let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
         for case in data["cases"].as_array().unwrap() {
@@ -77,6 +108,7 @@ fn run() {
                 }
                 let full = format!("{id}:{aspect}");
                 if divergences::DIVERGENCES.iter().any(|(_, cases)| cases.contains(&full.as_str())) {
+                    counts.entry(aspect).or_default().diverge += 1;
                     if outcome.is_ok() {
                         stale.push(full);
                     }
@@ -98,25 +130,28 @@ fn run() {
                 }
             }
         }
-        let mut line = format!("{area:14}");
-        for (aspect, count) in counts {
-            line += &format!(" {aspect} {}/{}", count.agree, count.agree + count.differ);
-            line += if count.differ > 0 { "*" } else { "" };
+        for (aspect, count) in &counts {
             let total = totals.entry(aspect).or_default();
             total.agree += count.agree;
             total.differ += count.differ;
-            let name = format!("{area}:{aspect}");
+            total.diverge += count.diverge;
             if count.differ > 0 {
-                bad.push(name);
+                bad.push(format!("{area}:{aspect}"));
             }
         }
-        println!("{line}");
+        let here = data["cases"].as_array().unwrap().len();
+        cases += here;
+        table += &row(&area, here, &counts);
     }
-    for (aspect, count) in totals {
-        println!("all {aspect:10} {:5} agree {:5} differ", count.agree, count.differ);
+    table += &row("all", cases, &totals);
+    table += "\n| where Kubernetes' answer is not taken | comparisons |\n|---|---|\n";
+    for (reason, cases) in divergences::DIVERGENCES {
+        table += &format!("| {} | {} |\n", reason.replace('|', "\\|"), cases.len());
     }
+    println!("{table}");
     assert!(stale.is_empty(), "these agree, so they are no divergences: {stale:?}");
     assert!(bad.is_empty(), "these must agree: {bad:?}; VECTORS_SHOW=<area>:<aspect> shows the differences");
+    common::conformance("## Kubernetes", &table);
 }
 
 /// The environments without variables, built once.

@@ -36,6 +36,24 @@ pub(crate) fn json_files(dir: &std::path::Path) -> BTreeMap<String, serde_json::
     files
 }
 
+/// Holds `docs/conformance.md` to what a suite found: the part under its heading. `UPDATE_GOLDEN=1` writes it anew.
+pub(crate) fn conformance(heading: &str, found: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let from = page.find(heading).unwrap_or_else(|| panic!("docs/conformance.md has no {heading:?}")) + heading.len();
+    let to = page[from..].find("\n## ").map_or(page.len(), |at| from + at);
+    let expected = format!("\n\n{}\n", found.trim());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, format!("{}{expected}{}", &page[..from], &page[to..])).unwrap();
+        return;
+    }
+    let stale = page[from..to].lines().zip(expected.lines()).find(|(one, other)| one != other);
+    assert!(
+        page[from..to] == expected,
+        "docs/conformance.md is stale: run with UPDATE_GOLDEN=1; first difference: {stale:?}"
+    );
+}
+
 /// Expected values nest deeper than serde_json allows by itself.
 fn json(text: &str) -> serde_json::Value {
     let mut deserializer = serde_json::Deserializer::from_str(text);
