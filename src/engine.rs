@@ -10,6 +10,7 @@ pub mod evaluation;
 pub mod kinds;
 mod language;
 pub mod limits;
+pub mod names;
 pub mod need;
 pub mod outcome;
 pub mod plan;

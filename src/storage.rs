@@ -15,7 +15,6 @@ pub mod fair;
 pub mod lower;
 pub mod manifest;
 pub mod metadata;
-pub mod names;
 pub mod objects;
 pub mod selector;
 pub mod strategy;

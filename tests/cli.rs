@@ -177,6 +177,8 @@ fn every_command_explains_itself() {
     for command in ["create", "serve", "check", "test", "crds"] {
         check(&[command, "--help"], 0, &["Examples:", "celandine "], &[]);
     }
+    let flags = ["--secrets-dir <DIR>", "--advertise-address <ADDRESS>", "--max-requests-inflight <N>", "--log-level"];
+    check(&["serve", "--help"], 0, &flags, &[]);
     check(&["--version"], 0, &["celandine "], &[]);
     check(&["serev"], 2, &[], &["serve"]);
 }

@@ -1,51 +1,31 @@
 //! `celandine serve`: a directory, served to kubectl until it is stopped.
 //!
-//! Absent: the protocol (server), reading directories (storage).
-use std::{fmt::Write as _, net::SocketAddr, path::PathBuf, sync::Arc};
+//! Absent: the protocol (server), reading directories (storage), its flags (flags).
+mod flags;
+mod log;
 
+use std::{fmt::Write as _, slice, sync::Arc};
+
+pub(crate) use self::flags::Args;
 use super::{CliError, chain, load, print};
 use crate::{
-    server::{self, Config, Limits, TlsFiles},
+    server::{self, Config, TlsFiles},
     storage::{
         directory::{Directory, Reloader, Report},
         workspace::ROOT,
     },
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  # Serve, then ask from another terminal
-  celandine serve --dir examples
-  kubectl --server http://127.0.0.1:8001 create -f examples/requests/bucketinfo.yaml -o yaml
-
-  # HTTPS on another port
-  celandine serve --dir examples --listen 127.0.0.1:8443 --tls-cert tls.crt --tls-key tls.key";
-
-/// The arguments of `celandine serve`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// Directory of schemas and objects; changes are noticed
-    #[arg(long, value_name = "DIR")]
-    dir: PathBuf,
-    /// Loopback address and port; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8001")]
-    listen: SocketAddr,
-    /// Certificate chain in PEM; HTTPS instead of HTTP
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
-    /// Its private key in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
-}
-
 /// Serves until interrupted.
 pub(crate) fn run(args: &Args) -> Result<(), CliError> {
-    let (directory, report) = load::load(&args.dir)?;
+    log::begin(&args.log_level)?;
+    let outside = args.outside()?;
+    let (directory, report) =
+        Directory::with(slice::from_ref(&args.dir), outside).map_err(|error| CliError::Message(chain(&error)))?;
     load::findings(&report);
     // A thread more than may compute: it is left for sockets and probes.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(Limits::default().computing + 1)
+        .worker_threads(args.limits().computing + 1)
         .enable_all()
         .build()
         .map_err(|error| CliError::Message(format!("cannot start a runtime: {error}")))?;
@@ -60,7 +40,7 @@ async fn serve(args: &Args, directory: Directory, report: &Report) -> Result<(),
         (Some(cert), Some(key)) => Some(TlsFiles { cert: cert.clone(), key: key.clone() }),
         _ => None,
     };
-    let config = Config { listen: args.listen, tls, limits: Limits::default() };
+    let config = Config { listen: args.listen, tls, limits: args.limits() };
     let server = server::bind(config, workspaces).await.map_err(|error| fail(&error))?;
     print::stdout(welcome(report, &server.url(), args).as_bytes());
     tokio::select! {

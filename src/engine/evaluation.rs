@@ -6,6 +6,7 @@
 //!
 //! Absent: I/O, clocks, who answers (storage drives it; a test or a fuzzer can), running expressions (run).
 mod call;
+mod objects;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,12 +14,9 @@ use cel::{Value, eval::Halt, library, value::List};
 
 use crate::engine::{
     limits::{MAX_FOR_EACH_ITEMS, MAX_MESSAGE_BYTES},
-    need::{Need, NeedId, Requirement, Selector, SourceFailure, Supply},
+    need::{Need, NeedId, SourceFailure, Supply},
     outcome::{Answer, ExpressionFailure, Failure, Outcome},
-    plan::{
-        AUTHORIZER, Namespace, Node, OBJECT, Objects, Plan, REQUEST, REQUEST_RESOURCE, Read, Source, Target,
-        Validation, Work,
-    },
+    plan::{AUTHORIZER, Node, OBJECT, Plan, REQUEST, REQUEST_RESOURCE, Read, Source, Validation, Work},
     run::{Runner, Slot, Stop},
     schema::{
         field_error::{self, FieldError, Reason},
@@ -171,7 +169,7 @@ impl Evaluation {
                 }
             },
             (Supply::Decision { .. }, _) => return,
-            (Supply::Failed(failure), _) => return self.fail(asked.node, source_failure(&node.name, failure)),
+            (Supply::Failed(failure), _) => return self.fail(asked.node, source_failure(&node.name, source, failure)),
         };
         let Some(State::Asked(reads)) = self.states.get_mut(asked.node) else { return };
         if let Some(read) = reads.get_mut(asked.read) {
@@ -191,6 +189,7 @@ impl Evaluation {
             Supply::Failed(
                 SourceFailure::Forbidden(message)
                 | SourceFailure::Failed(message)
+                | SourceFailure::Unfit(message)
                 | SourceFailure::Busy { message, .. },
             ) => decisions.answer(id, false, "", message),
             Supply::Failed(SourceFailure::Timeout) => decisions.answer(id, false, "", "the deadline passed"),
@@ -373,46 +372,8 @@ impl Evaluation {
 
     fn need(&mut self, source: &Source) -> Result<Need, Stop> {
         match &source.read {
-            Read::Objects(objects) => self.objects(objects),
+            Read::Objects(objects) => objects::need(&mut self.runner, objects),
             Read::Call(call) => call::need(&mut self.runner, call),
-        }
-    }
-
-    fn objects(&mut self, objects: &Objects) -> Result<Need, Stop> {
-        let namespace = match &objects.namespace {
-            Namespace::All => "".into(),
-            Namespace::Own => self.own_namespace(),
-            Namespace::Template(text) => self.runner.text(text)?,
-        };
-        let (resource, read_as) = (objects.resource.clone(), objects.read_as);
-        Ok(match &objects.target {
-            Target::Name(name) => Need::Get { resource, namespace, name: self.runner.text(name)?, read_as },
-            Target::Selector(requirements) => {
-                let mut selector = Vec::with_capacity(requirements.len());
-                for requirement in requirements {
-                    let values = requirement.values.iter().map(|text| self.runner.text(text));
-                    selector.push(Requirement {
-                        key: requirement.key.clone(),
-                        operator: requirement.operator,
-                        values: values.collect::<Result<_, _>>()?,
-                    });
-                }
-                Need::List { resource, namespace, selector: Selector(selector), read_as }
-            }
-        })
-    }
-
-    fn own_namespace(&self) -> Arc<str> {
-        let metadata = match self.runner.value(OBJECT) {
-            Some(Value::Map(object)) => object.get("metadata"),
-            _ => None,
-        };
-        match metadata {
-            Some(Value::Map(metadata)) => match metadata.get("namespace") {
-                Some(Value::String(namespace)) => namespace.clone(),
-                _ => "".into(),
-            },
-            _ => "".into(),
         }
     }
 
@@ -540,11 +501,20 @@ fn missing(name: &Arc<str>, source: &Source, (namespace, object): (Arc<str>, Arc
     }
 }
 
-fn source_failure(source: &Arc<str>, failure: SourceFailure) -> Failure {
-    let source = source.clone();
+fn source_failure(name: &Arc<str>, of: &Source, failure: SourceFailure) -> Failure {
+    let source = name.clone();
+    match (failure, &of.read) {
+        (SourceFailure::Unfit(message), Read::Call(call)) => {
+            Failure::Expression(ExpressionFailure { path: call.path.clone(), message, at: None })
+        }
+        (failure, _) => passed_on(source, failure),
+    }
+}
+
+fn passed_on(source: Arc<str>, failure: SourceFailure) -> Failure {
     match failure {
         SourceFailure::Forbidden(message) => Failure::Forbidden { source, message },
-        SourceFailure::Failed(message) => Failure::Source { source, message },
+        SourceFailure::Failed(message) | SourceFailure::Unfit(message) => Failure::Source { source, message },
         SourceFailure::Busy { message, retry_after_seconds } => Failure::Busy { source, message, retry_after_seconds },
         SourceFailure::Timeout => Failure::Timeout { pending: vec![source] },
     }

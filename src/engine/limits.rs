@@ -19,6 +19,9 @@ pub const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of a failure's message; expressions and functions put what they were given into theirs.
 pub const MAX_FAILURE_BYTES: usize = 2 * 1024;
 
+/// Bytes of a value that a failure shows: names that are told to be too long.
+pub const MAX_SHOWN_BYTES: usize = 64;
+
 /// Bytes of an evaluated message expression: Kubernetes' `MaxEvaluatedMessageExpressionSizeBytes` (5 KiB).
 pub const MAX_MESSAGE_BYTES: usize = 5 * 1024;
 

@@ -154,6 +154,8 @@ pub enum Supply {
 pub enum SourceFailure {
     /// The caller may not read it: `pods is forbidden: User "jane" cannot list resource ...`.
     Forbidden(String),
+    /// What the templates gave is not what is ever asked for; the text is for the caller.
+    Unfit(String),
     /// It answered wrongly or not at all; the text is for the caller, without addresses, bodies, headers, credentials.
     Failed(String),
     /// There is too much to do: a policy's or a backend's limit. The text is for the caller.

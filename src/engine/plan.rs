@@ -295,7 +295,7 @@ impl<E> Source<E> {
 }
 
 impl<E> Text<E> {
-    fn expressions(&self) -> impl Iterator<Item = &E> {
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &E> {
         let parts = match self {
             Text::Constant(_) => &[],
             Text::Parts(parts) => parts.as_slice(),

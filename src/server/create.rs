@@ -11,6 +11,7 @@ use crate::{
     api::Status,
     engine::{
         diagnostic::FieldPath,
+        names,
         schema::{FieldError, field_error},
     },
     server::{
@@ -26,7 +27,6 @@ use crate::{
     storage::{
         catalog::EphemeralVersion,
         create::{self, CacheUse, CreateRequest, Created, Moment, Target, Timing},
-        names,
         objects::GroupVersionKind,
         strategy::FieldValidation,
     },

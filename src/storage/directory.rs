@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `files` | which files there are, and their texts, within bounds |
 //! | `item` | objects of a file |
+//! | `outside` | what its calls meet outside of it |
 //! | `contents` | one workspace: its objects and its catalog, from the items of its files |
 //! | `schemas` | EphemeralSchemas compiled, the last good form of each kept |
 //! | `policies` | the administrator's EgressPolicies |
@@ -16,6 +17,7 @@ mod conditions;
 mod contents;
 mod files;
 mod item;
+mod outside;
 pub(in crate::storage) mod policies;
 mod reload;
 mod report;
@@ -35,12 +37,13 @@ use self::{
     policies::Policies,
 };
 pub use self::{
+    outside::Outside,
     reload::{ReloadError, Reloader},
     report::{Finding, Report, WorkspaceReport},
 };
 use crate::storage::{
     authorizer::Authorizer,
-    egress::{Gateway, Surroundings, secrets::ObjectSecrets, stand_in::StandIn},
+    egress::Gateway,
     manifest,
     objects::Objects,
     workspace::{ROOT, Workspace, Workspaces},
@@ -85,17 +88,16 @@ impl Directory {
     /// Loads several directories and files of the workspace `root` as one directory: what a later one says of an object is
     /// what counts.
     pub fn overlay(layers: &[PathBuf]) -> Result<(Directory, Report), DirectoryError> {
-        Directory::with(layers, None)
+        Directory::with(layers, Outside::default())
     }
 
-    /// The same, with someone who answers instead of backends.
-    pub fn with(layers: &[PathBuf], stand_in: Option<Arc<dyn StandIn>>) -> Result<(Directory, Report), DirectoryError> {
+    /// The same, saying what is outside of it.
+    pub fn with(layers: &[PathBuf], outside: Outside) -> Result<(Directory, Report), DirectoryError> {
         let workspaces: Arc<Workspaces> = Arc::default();
-        let secrets = Arc::new(ObjectSecrets(Arc::clone(&workspaces)));
         let mut directory = Directory {
             layers: layers.to_vec(),
+            gateway: Gateway::new(outside.surroundings(&workspaces)),
             workspaces,
-            gateway: Gateway::new(Surroundings { stand_in, ..Surroundings::system(secrets) }),
             policies: Policies::default(),
             contents: BTreeMap::new(),
             files: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use cel::{Value, value::Map};
 
-use crate::{engine::need, storage::names};
+use crate::engine::{names, need};
 
 /// A selector that cannot be understood, in kube-apiserver's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     cli::local::text,
     storage::{
-        directory::Directory,
+        directory::{Directory, Outside},
         egress::stand_in::StandIn,
         manifest::{self, Color},
         workspace::Workspaces,
@@ -133,7 +133,8 @@ impl Suite {
 
 fn load(layers: &[PathBuf], fixtures: Fixtures) -> Result<Loaded, GoldenError> {
     let fixtures = Arc::new(fixtures);
-    let (directory, report) = Directory::with(layers, Some(Arc::clone(&fixtures) as Arc<dyn StandIn>))
+    let stand_in = Some(Arc::clone(&fixtures) as Arc<dyn StandIn>);
+    let (directory, report) = Directory::with(layers, Outside { stand_in, ..Outside::default() })
         .map_err(|error| GoldenError::Broken(crate::cli::chain(&error)))?;
     if report.has_errors() {
         return Ok(Err(report.render(Color::Never)));

@@ -12,7 +12,7 @@ use crate::engine::{
     },
     kinds::NoPolicies,
     kinds::{Kind, Kinds, Literal, Policies, Refusal},
-    need::{self, Operator},
+    need::{self, Operator, Requirement},
 };
 
 /// Nothing is known: everything read is dyn.
@@ -106,7 +106,11 @@ fn object(name: &str) -> Supply {
 #[track_caller]
 fn needs(evaluation: &mut Evaluation) -> Vec<(NeedId, String)> {
     let Step::Need(needs) = evaluation.next() else { panic!("it asks for nothing") };
-    let line = |need: Need| match need {
+    needs.iter().map(|(id, need)| (*id, line(need))).collect()
+}
+
+fn line(need: &Need) -> String {
+    match need {
         Need::Get { namespace, name, .. } => format!("get {namespace}/{name}"),
         Need::List { namespace, selector, .. } => {
             let one = |r: &Requirement| format!("{} {:?} {}", r.key, r.operator, r.values.join(","));
@@ -114,8 +118,7 @@ fn needs(evaluation: &mut Evaluation) -> Vec<(NeedId, String)> {
         }
         Need::Decide(question) => format!("may {} {}/{}", question.verb, question.resource, question.name),
         Need::Call(call) => format!("{} {}", call.method, call.url),
-    };
-    needs.into_iter().map(|(id, need)| (id, line(need))).collect()
+    }
 }
 
 fn lines(needs: &[(NeedId, String)]) -> Vec<&str> {
@@ -293,6 +296,59 @@ fn selectors_are_evaluated() {
     let operators: Vec<Operator> = selector.0.iter().map(|r| r.operator).collect();
     assert_eq!(operators, [Operator::NotIn, Operator::Exists]);
     assert_eq!(selector.0[0].values, ["photos".into(), "x".into()]);
+}
+
+/// What values of names, namespaces and labels come out as: what is asked for, or why nothing is.
+fn asked_with(value: &str, place: &str) -> Result<String, String> {
+    let template = format!("${{{}}}", serde_json::to_string(value).unwrap());
+    let (mut by_name, mut by_label) = (source("s", "n"), list("s", "web"));
+    let source = match place {
+        "name" => source("s", &template),
+        "label" => list("s", &template),
+        _ => {
+            let defined = if place == "namespace of one" { &mut by_name } else { &mut by_label };
+            let Read::ExternalRef(reference) = &mut defined.read else { unreachable!() };
+            reference.namespace = Some(template.as_str().into());
+            reference.read_as = ReadAs::Provider;
+            defined.clone()
+        }
+    };
+    let mut evaluation = start(&definition(vec![source], &[]));
+    match evaluation.next() {
+        Step::Need(needs) => Ok(line(&needs[0].1)),
+        Step::Done(Outcome { result: Err(Failure::Expression(failure)), .. }) => {
+            Err(format!("{}: {}", failure.path, failure.message))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn no_value_makes_another_read_of_a_read() {
+    let long = "a".repeat(254);
+    let nobodys = ["", ".", "..", "a/b", "/", "../x", "a%2Fb", "%2e%2e", "a\0b", "a\nb", &long];
+    for place in ["name", "namespace of one", "namespace of many"] {
+        for value in nobodys {
+            let found = asked_with(value, place);
+            let what = place.split(' ').next().unwrap();
+            assert!(
+                found.as_ref().is_err_and(|text| text.contains(&format!("metadata.{what}: the {what} "))),
+                "{place} {value:?}: {found:?}"
+            );
+            assert!(found.is_err_and(|text| text.len() < 400));
+        }
+    }
+    for value in ["A", "a.b", "a_b", "-a", &"a".repeat(64)] {
+        assert!(asked_with(value, "namespace of many").is_err(), "{value}");
+    }
+    assert_eq!(asked_with("a-1", "namespace of many").as_deref(), Ok("list a-1 app In web"));
+    // Names of roles are not bound to DNS.
+    assert_eq!(asked_with("system:a B_c..d", "name").as_deref(), Ok("get default/system:a B_c..d"));
+    for value in [" ", "a b", "a,b", "a=b", "é", "-a", "a/b", &"a".repeat(64)] {
+        let found = asked_with(value, "label");
+        assert!(found.as_ref().is_err_and(|text| text.contains("app: the label's value ")), "{value:?}: {found:?}");
+    }
+    assert!(asked_with("", "label").is_ok() && asked_with("A.b_c-9", "label").is_ok());
 }
 
 fn http(url: &str) -> Http {

@@ -77,7 +77,8 @@ fn pagination(pagination: &definition::Pagination) -> Pagination {
 /// Whose fault it is. The text of an [`EgressError`] holds nothing that a caller may not read.
 fn failure(error: &EgressError) -> SourceFailure {
     match error.fault() {
-        Fault::Author | Fault::Administrator | Fault::Backend => SourceFailure::Failed(error.to_string()),
+        Fault::Author => SourceFailure::Unfit(error.to_string()),
+        Fault::Administrator | Fault::Backend => SourceFailure::Failed(error.to_string()),
         Fault::Load => SourceFailure::Busy {
             message: error.to_string(),
             retry_after_seconds: error.retry_after().map(|after| after.as_secs().max(1)),

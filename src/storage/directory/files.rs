@@ -119,7 +119,7 @@ impl Scanner {
                 continue;
             }
             match path.file_name().and_then(|name| name.to_str()) {
-                Some(name) if crate::storage::names::dns1123_label(name).is_empty() => {
+                Some(name) if crate::engine::names::dns1123_label(name).is_empty() => {
                     segments.push(name.to_owned());
                     self.below(&path, segments);
                     segments.pop();

@@ -86,11 +86,11 @@ impl Reloader {
     }
 }
 
-/// Tells what is wrong since the last time; returns what is wrong.
+/// Tells what is wrong since the last time; returns what is wrong. Whoever has the reports tells it better.
 fn log(report: &Report, known: &BTreeSet<String>) -> BTreeSet<String> {
     let findings: BTreeSet<String> = report.findings.iter().map(ToString::to_string).collect();
     for finding in findings.difference(known) {
-        tracing::warn!("{finding}");
+        tracing::debug!("{finding}");
     }
     let kinds: usize = report.workspaces.iter().map(|w| w.ephemeral.len()).sum();
     let objects: usize = report.workspaces.iter().map(|w| w.objects).sum();

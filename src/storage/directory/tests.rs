@@ -10,7 +10,7 @@ use crate::{
     engine::diagnostic::Severity,
     storage::{
         create::{CreateRequest, Moment, Shared, Target, create},
-        egress::EgressError,
+        egress::{EgressError, stand_in::StandIn},
         manifest::Color,
         objects::GroupVersionKind,
         selector::{FieldSelector, LabelSelector},
@@ -291,7 +291,8 @@ async fn answer(workspace: &Workspace) -> String {
 async fn calls_are_refused_when_their_policy_is_gone_and_the_plan_stays() {
     let files = directory(&[("policy.yaml", POLICY), ("schema.yaml", CALLING)]);
     let layers = [files.path().to_owned()];
-    let (mut directory, report) = Directory::with(&layers, Some(Arc::new(Echo))).unwrap();
+    let outside = Outside { stand_in: Some(Arc::new(Echo)), ..Outside::default() };
+    let (mut directory, report) = Directory::with(&layers, outside).unwrap();
     assert!(!report.has_errors(), "{:?}", lines(&files, &report));
     assert_eq!(answer(&root(&directory)).await, r#"{"found": 7}"#);
 

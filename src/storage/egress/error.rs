@@ -358,8 +358,8 @@ pub enum CredentialsFault {
     /// It could not be read just now.
     #[error("the Secret could not be read")]
     Unreadable,
-    /// It holds characters that no header field may hold.
-    #[error("the Secret holds characters that cannot be sent")]
+    /// It is longer than servers take, or holds characters that no header field may hold.
+    #[error("the Secret is too long, or holds characters that cannot be sent")]
     Unfit,
     /// The token endpoint is not one of the policy's.
     #[error("the token endpoint is not an endpoint of the policy")]

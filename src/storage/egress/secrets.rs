@@ -58,6 +58,7 @@ fn key_of(object: &Object, key: &str) -> Result<Sensitive<Vec<u8>>, CredentialsF
 }
 
 /// Files `<folder>/<namespace>/<name>/<key>`, as mounted Secrets are; read at every use, so that they may be rotated.
+/// Kubernetes swaps a symbolic link when a mounted Secret changes: a file is whole, old or new.
 #[derive(Clone, Debug)]
 pub struct FileSecrets(pub PathBuf);
 
@@ -73,11 +74,18 @@ impl Secrets for FileSecrets {
         Box::pin(async move {
             let path = path.ok_or(CredentialsFault::Missing)?;
             let read = tokio::task::spawn_blocking(move || {
+                // A pipe or a device could be waited for without end.
+                if !std::fs::metadata(&path)?.is_file() {
+                    return Err(std::io::ErrorKind::InvalidInput.into());
+                }
                 let mut bytes = vec![];
                 std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
                 Ok::<_, std::io::Error>(bytes)
             });
             match read.await {
+                Ok(Ok(bytes)) if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST_BYTES) => {
+                    Err(CredentialsFault::Unfit)
+                }
                 Ok(Ok(bytes)) => Ok(Sensitive::new(bytes)),
                 Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Err(CredentialsFault::Missing),
                 Ok(Err(_)) | Err(_) => Err(CredentialsFault::Unreadable),
@@ -133,6 +141,36 @@ mod tests {
         }
         assert_eq!(read("platform", "metrics", ".").await, Err(CredentialsFault::Missing));
         assert_eq!(read("platform", "metrics", "").await, Err(CredentialsFault::Missing));
+        std::fs::create_dir(secret.join("folder")).unwrap();
+        assert_eq!(read("platform", "metrics", "folder").await, Err(CredentialsFault::Unreadable));
+        let most = usize::try_from(MOST_BYTES).unwrap();
+        std::fs::write(secret.join("long"), "x".repeat(most)).unwrap();
+        assert_eq!(read("platform", "metrics", "long").await.map(|bytes| bytes.len()), Ok(most));
+        std::fs::write(secret.join("long"), "x".repeat(most + 1)).unwrap();
+        assert_eq!(read("platform", "metrics", "long").await, Err(CredentialsFault::Unfit));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn secrets_are_rotated_as_kubernetes_does_it() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("platform/metrics");
+        for (version, text) in [("..1", "old"), ("..2", "new")] {
+            std::fs::create_dir_all(secret.join(version)).unwrap();
+            std::fs::write(secret.join(version).join("token"), text).unwrap();
+        }
+        symlink("..1", secret.join("..data")).unwrap();
+        symlink("..data/token", secret.join("token")).unwrap();
+        let secrets = FileSecrets(folder.path().to_owned());
+        let read = async || {
+            let found = secrets.secret("root", &reference("platform", "metrics", "token")).await;
+            found.map(|bytes| bytes.expose().clone())
+        };
+        assert_eq!(read().await, Ok(b"old".to_vec()));
+        symlink("..2", secret.join("..data_tmp")).unwrap();
+        std::fs::rename(secret.join("..data_tmp"), secret.join("..data")).unwrap();
+        assert_eq!(read().await, Ok(b"new".to_vec()));
     }
 
     #[tokio::test]

@@ -8,8 +8,11 @@ use cel::Value;
 use super::field::Field;
 use crate::{
     api,
-    engine::diagnostic::{Diagnostic, FieldPath},
-    storage::{catalog::Names, names},
+    engine::{
+        diagnostic::{Diagnostic, FieldPath},
+        names,
+    },
+    storage::catalog::Names,
 };
 
 /// Approves a group of Kubernetes' own domains, as for a CustomResourceDefinition.

@@ -11,9 +11,9 @@ use crate::{
     api::shown,
     engine::{
         diagnostic::FieldPath,
+        names::{dns1123_label, dns1123_subdomain, label_value, qualified_name},
         schema::{FieldError, field_error},
     },
-    storage::names::{dns1123_label, dns1123_subdomain, label_value, qualified_name},
 };
 
 /// Bytes of all annotations: apimachinery's `TotalAnnotationSizeLimitB`.

@@ -11,8 +11,9 @@ use crate::engine::{
     definition::{self, Definition, ExternalRef, Read},
     diagnostic::{Diagnostic, FieldPath, Place},
     kinds::{Kind, Kinds, Policies},
+    names,
     need::{Operator, Resource},
-    plan::{self, Namespace, Objects, PlannedRequirement, Source, Target},
+    plan::{self, Namespace, Objects, PlannedRequirement, Source, Target, Text},
 };
 
 impl Parser<'_> {
@@ -78,7 +79,15 @@ impl Parser<'_> {
                 self.report(Diagnostic::error(metadata.field("namespace"), message).help("leave the namespace out"));
                 Namespace::All
             }
-            Some(namespace) => Namespace::Template(self.text(namespace, &metadata.field("namespace"))),
+            Some(namespace) => {
+                let at = metadata.field("namespace");
+                let text = self.text(namespace, &at);
+                // `""` is all namespaces, of a list.
+                if !(reference.selector.is_some() && matches!(&text, Text::Constant(text) if text.is_empty())) {
+                    self.fit(&text, at, "namespace", names::dns1123_label);
+                }
+                Namespace::Template(text)
+            }
             None if cluster_scoped => Namespace::All,
             None if definition.namespaced => Namespace::Own,
             None if reference.selector.is_some() || kind.is_none() => Namespace::All,
@@ -93,7 +102,15 @@ impl Parser<'_> {
 
     fn target(&mut self, reference: &ExternalRef, path: &FieldPath) -> Option<Target<Parsed>> {
         match (&reference.name, &reference.selector) {
-            (Some(name), None) => Some(Target::Name(self.text(name, &path.field("metadata").field("name")))),
+            (Some(name), None) => {
+                let at = path.field("metadata").field("name");
+                let text = self.text(name, &at);
+                self.fit(&text, at, "name", |text| match text {
+                    "" => vec!["it is empty".to_owned()],
+                    text => names::path_segment(text),
+                });
+                Some(Target::Name(text))
+            }
             (None, Some(selector)) => {
                 if reference.optional {
                     let message = "a list is empty where nothing is selected, and never absent";
@@ -115,6 +132,21 @@ impl Parser<'_> {
                 );
                 None
             }
+        }
+    }
+
+    /// Reports a constant that is not what it is to be; what templates give is looked at when they have given it.
+    fn fit(&mut self, text: &Text<Parsed>, at: FieldPath, what: &str, problems: impl Fn(&str) -> Vec<String>) {
+        let Text::Constant(text) = text else { return };
+        if let Some(problem) = problems(text).into_iter().next() {
+            self.report(Diagnostic::error(at, format!("this is no {what}")).help(problem));
+        }
+    }
+
+    /// Reports a label that cannot be one. It is written out: which labels there are is no value's to say.
+    fn label(&mut self, label: &str, at: FieldPath, place: Place) {
+        if let Some(problem) = names::qualified_name(label).into_iter().next() {
+            self.report(Diagnostic::error(at, "this is no label").at(place).help(problem));
         }
     }
 
@@ -153,11 +185,14 @@ impl Parser<'_> {
         for (label, value) in labels.iter() {
             let Key::String(label) = label else { continue };
             let at = path.field(label);
+            self.label(label, at.clone(), Place::Key);
             let Value::String(value) = value else {
                 self.report(Diagnostic::error(at, "a label's value is a string").help("put it in quotes"));
                 continue;
             };
-            let values = vec![self.text(value, &at)];
+            let text = self.text(value, &at);
+            self.fit(&text, at, "label's value", names::label_value);
+            let values = vec![text];
             requirements.push(PlannedRequirement { key: label.clone(), operator: Operator::In, values });
         }
     }
@@ -179,6 +214,7 @@ impl Parser<'_> {
             );
             return None;
         };
+        self.label(key, path.field("key"), Place::Value);
         let values: &[Value] = match field("values") {
             Some(Value::List(list)) => list.as_slice(),
             _ => &[],
@@ -210,7 +246,11 @@ impl Parser<'_> {
         for (i, value) in values.iter().enumerate() {
             let at = path.field("values").index(i);
             match value {
-                Value::String(text) => texts.push(self.text(text, &at)),
+                Value::String(text) => {
+                    let text = self.text(text, &at);
+                    self.fit(&text, at, "label's value", names::label_value);
+                    texts.push(text);
+                }
                 _ => self.report(Diagnostic::error(at, "a label's value is a string").help("put it in quotes")),
             }
         }

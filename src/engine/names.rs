@@ -55,6 +55,23 @@ pub fn label_value(text: &str) -> Vec<String> {
     problems
 }
 
+/// What is wrong with the name of an object of whatever kind: whoever asks a server for it makes a segment of a path of it
+/// (`ValidatePathSegmentName`). No name is longer than a DNS subdomain, and none has control characters.
+pub fn path_segment(text: &str) -> Vec<String> {
+    let mut problems = vec![];
+    if matches!(text, "." | "..") {
+        problems.push(format!("may not be '{text}'"));
+    }
+    problems.extend(['/', '%'].into_iter().filter(|c| text.contains(*c)).map(|c| format!("may not contain '{c}'")));
+    if text.chars().any(char::is_control) {
+        problems.push("may not contain control characters".to_owned());
+    }
+    if text.len() > SUBDOMAIN_MAX {
+        problems.push(format!("must be no more than {SUBDOMAIN_MAX} bytes"));
+    }
+    problems
+}
+
 /// What is wrong with a DNS subdomain: most objects' names, groups.
 pub fn dns1123_subdomain(text: &str) -> Vec<String> {
     let mut problems = vec![];
