@@ -66,10 +66,44 @@ pub trait Host {
 pub enum Bound<'a> {
     /// Its value.
     Value(&'a Value),
+    /// Its value, of which some is not known: what begins as one of the patterns does.
+    Partly(&'a Value, &'a [Pattern]),
     /// Reading it fails, or it is unknown.
     Halt(&'a Halt),
     /// It has none: an error at the reader.
     Absent,
+}
+
+/// Attributes of a variable that are not known: `x.spec.size`, or with a wildcard `x.items[*].size`.
+///
+/// An attribute is undecided if it goes to or beyond a pattern's end, or stops on the way there: with `x.spec.size` unknown, so
+/// are `x.spec`, since that holds it, and `has(x.spec.size)`, but `x.spec.name` is known. So it is in cel-go.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    pub(crate) id: u32,
+    /// A key, or any.
+    pub(crate) steps: Vec<Option<Value>>,
+}
+
+impl Pattern {
+    /// The whole variable. `id` is what [`Unknowns`] names it by.
+    pub fn new(id: u32) -> Pattern {
+        Pattern { id, steps: vec![] }
+    }
+
+    /// Goes on to a field, a key or an index.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Value>) -> Pattern {
+        self.steps.push(Some(key.into()));
+        self
+    }
+
+    /// Goes on to all fields, keys or indexes.
+    #[must_use]
+    pub fn any(mut self) -> Pattern {
+        self.steps.push(None);
+        self
+    }
 }
 
 /// The variables of one evaluation, by the slots that [`crate::Env::slot`] gives.

@@ -27,7 +27,8 @@
 //!   write one. [`library::reference`] tells of each function its type, price and an example.
 //! - **Cost** is Kubernetes' model. What an evaluation cost is in [`Evaluation::cost`]; it ends at the budget in
 //!   [`program::Options`], whatever the expression. [`estimate`] says before evaluation what one may cost.
-//! - **Unknowns**: a variable, or the answer of a [`eval::Host`] to a question, may be unknown. Evaluation goes on, and
+//! - **Unknowns**: a variable, [a part](eval::Pattern) of one, or the answer of a [`eval::Host`] to a question may be unknown.
+//!   Evaluation goes on, and
 //!   [`eval::Halt::Unknown`] names all that it needs.
 //! - **Coverage**: a [`program::Recorder`] is told what was evaluated and decided.
 //! - **Limits** on texts, types, values and work are in [`limits`]. No text and no value makes it panic, overflow a stack of

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ast::{Ast, NodeId},
-    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt, Host},
+    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt, Host, Pattern, Unknowns},
     value::Value,
 };
 
@@ -186,7 +186,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         match self.variables.variable(slot) {
-            Bound::Value(value) => Ok(Val::Ref(value)),
+            Bound::Value(value) | Bound::Partly(value, []) => Ok(Val::Ref(value)),
+            Bound::Partly(_, patterns) => Err(unknown(patterns)),
             Bound::Halt(halt) => Err(self.place(id, halt.clone())),
             Bound::Absent => Err(self.undeclared(id, "")),
         }
@@ -373,6 +374,12 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
         halt
     }
+}
+
+/// What of a variable is not known stands where the variable, or all that is below it, is asked for.
+#[cold]
+pub(super) fn unknown<'p>(patterns: impl IntoIterator<Item = &'p Pattern>) -> Halt {
+    Halt::Unknown(Unknowns(patterns.into_iter().map(|pattern| pattern.id).collect()))
 }
 
 /// Adds what also went wrong: unknowns unite and win over errors, the first error is kept.

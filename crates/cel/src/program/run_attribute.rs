@@ -4,10 +4,10 @@
 use super::{
     node::{Attribute, Node, Op, Qualifier, QualifierKey, Root},
     probe::Probe,
-    run::{Outcome, Run, Scope, Val},
+    run::{Outcome, Run, Scope, Val, unknown},
 };
 use crate::{
-    eval::{ErrorKind, Halt},
+    eval::{Bound, ErrorKind, Halt, Pattern},
     value::{FieldKey, List, Value, double_as_int},
 };
 
@@ -33,6 +33,50 @@ impl Bears {
             Bears::Absence => matches!(value, Value::Map(_) | Value::List(_)),
             Bears::All => true,
         }
+    }
+}
+
+/// The patterns of what is not known that an attribute may still meet on its way.
+struct Undecided<'p> {
+    patterns: Vec<&'p Pattern>,
+    depth: usize,
+}
+
+impl<'p> Undecided<'p> {
+    fn of(patterns: &'p [Pattern]) -> Result<Undecided<'p>, Halt> {
+        let all = Undecided { patterns: patterns.iter().collect(), depth: 0 };
+        all.met()?;
+        Ok(all)
+    }
+
+    fn nothing(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Goes on with those that have this key next; those that end with it are unknown.
+    fn step(&mut self, wanted: &Wanted<'_>) -> Result<(), Halt> {
+        if self.nothing() {
+            return Ok(());
+        }
+        let depth = self.depth;
+        self.depth += 1;
+        self.patterns.retain(|pattern| match (pattern.steps.get(depth), wanted) {
+            (Some(None), _) => true,
+            (Some(Some(Value::String(name))), Wanted::Field(key)) => name == key.name(),
+            (Some(Some(key)), Wanted::Value(value)) => key == *value,
+            _ => false,
+        });
+        self.met()
+    }
+
+    fn met(&self) -> Result<(), Halt> {
+        let mut met = self.patterns.iter().copied().filter(|pattern| pattern.steps.len() == self.depth).peekable();
+        if met.peek().is_some() { Err(unknown(met)) } else { Ok(()) }
+    }
+
+    /// The attribute ends: it holds what those that go on are about.
+    fn end(self) -> Result<(), Halt> {
+        if self.nothing() { Ok(()) } else { Err(unknown(self.patterns)) }
     }
 }
 
@@ -65,16 +109,29 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        let mut patterns: &[Pattern] = &[];
         let root = match &attribute.root {
-            Root::Variable(id, slot) => self.variable(*id, *slot)?,
+            Root::Variable(id, slot) => match self.variables.variable(*slot) {
+                Bound::Partly(value, unknown) => {
+                    patterns = unknown;
+                    Val::Ref(value)
+                }
+                _ => self.variable(*id, *slot)?,
+            },
             Root::Local(id, local) => self.local(*id, *local, scope)?,
             Root::Node(node) if matches!(node.op, Op::Conditional(_)) => self.resolve(node, scope)?,
             Root::Node(node) => self.eval(node, scope)?,
         };
-        self.qualify(attribute, root, scope)
+        self.qualify(attribute, root, Undecided::of(patterns)?, scope)
     }
 
-    fn qualify<'s>(&mut self, attribute: &'s Attribute, root: Val<'s>, scope: &'s Scope<'s>) -> Outcome<'s>
+    fn qualify<'s>(
+        &mut self,
+        attribute: &'s Attribute,
+        root: Val<'s>,
+        mut undecided: Undecided<'_>,
+        scope: &'s Scope<'s>,
+    ) -> Outcome<'s>
     where
         'r: 's,
     {
@@ -82,7 +139,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let mut at = root;
         if let Value::Optional(held) = at.get() {
             let Some(held) = held else {
-                return Ok(if attribute.test { false.into() } else { at });
+                let nothing = if attribute.test { false.into() } else { at };
+                return self.ended(attribute, 0, Ok(nothing), undecided, scope);
             };
             optional = true;
             at = Val::Own(Value::clone(held));
@@ -97,25 +155,62 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             } else {
                 Bears::Nothing
             };
-            let next = match &qualifier.key {
-                QualifierKey::Field(key) => self.step(qualifier, &Wanted::Field(key), at, optional, bears),
-                QualifierKey::Const(key) => self.step(qualifier, &Wanted::Value(key), at, optional, bears),
+            let key;
+            let wanted = match &qualifier.key {
+                QualifierKey::Field(key) => Wanted::Field(key),
+                QualifierKey::Const(key) => Wanted::Value(key),
                 QualifierKey::Node(node) => {
-                    let key = self.key(node, optional, scope)?;
-                    self.step(qualifier, &Wanted::Value(key.get()), at, optional, bears)
+                    key = self.key(node, optional, scope)?;
+                    Wanted::Value(key.get())
                 }
             };
-            match next? {
-                Some(next) => at = next,
-                None if attribute.test => return Ok(false.into()),
-                None => return Ok(Val::Own(Value::NONE)),
-            }
+            undecided.step(&wanted)?;
+            let end = match self.step(qualifier, &wanted, at, optional, bears) {
+                Ok(Some(next)) => {
+                    at = next;
+                    continue;
+                }
+                Ok(None) if attribute.test => Ok(false.into()),
+                Ok(None) => Ok(Val::Own(Value::NONE)),
+                Err(halt) => Err(halt),
+            };
+            return self.ended(attribute, i + 1, end, undecided, scope);
         }
+        undecided.end()?;
         Ok(match (attribute.test, optional) {
             (true, _) => true.into(),
             (false, true) => Val::Own(Value::some(at.own())),
             (false, false) => at,
         })
+    }
+
+    /// The walk ended before the qualifier `next`. That does not count where the attribute is undecided further on.
+    fn ended<'s>(
+        &mut self,
+        attribute: &'s Attribute,
+        next: usize,
+        end: Outcome<'s>,
+        mut undecided: Undecided<'_>,
+        scope: &'s Scope<'s>,
+    ) -> Outcome<'s>
+    where
+        'r: 's,
+    {
+        if matches!(&end, Err(halt) if halt.is_fatal()) {
+            return end;
+        }
+        for qualifier in attribute.qualifiers.iter().skip(next) {
+            if undecided.nothing() {
+                break;
+            }
+            match &qualifier.key {
+                QualifierKey::Field(key) => undecided.step(&Wanted::Field(key))?,
+                QualifierKey::Const(key) => undecided.step(&Wanted::Value(key))?,
+                QualifierKey::Node(node) => undecided.step(&Wanted::Value(self.key(node, true, scope)?.get()))?,
+            }
+        }
+        undecided.end()?;
+        end
     }
 
     /// A computed key.
