@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use cel::{
     Value,
-    eval::{ErrorKind, Halt, Host, Unknowns},
+    eval::{ErrorKind, Halt, Host},
     library,
     value::Map,
 };
@@ -48,7 +48,7 @@ impl Host for Decisions {
         }
         match self.entries.get(id as usize).and_then(|entry| entry.answer.clone()) {
             Some(answer) => Ok(answer),
-            None => Err(Halt::Unknown(Unknowns([id].into()))),
+            None => Err(Halt::unknown(id)),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::{source::Span, value::Value};
 pub enum Halt {
     /// It failed.
     Error(Box<EvalError>),
-    /// It needs what is not known yet.
-    Unknown(Unknowns),
+    /// It needs what is not known yet. Behind a pointer, as errors are: an evaluation's result is then as small as a value.
+    Unknown(Box<Unknowns>),
 }
 
 /// A run-time error.
@@ -143,11 +143,13 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// A context that has spent nothing.
+    #[inline]
     pub fn new(budget: u64, host: Option<&'a mut dyn Host>) -> Context<'a> {
         Context { budget, cost: 0, work_budget: crate::limits::WORK_PER_EXPRESSION, work: 0, host }
     }
 
     /// The same with a smaller bound of its work.
+    #[inline]
     pub(crate) fn with_work(self, work_budget: u64) -> Context<'a> {
         Context { work_budget: work_budget.min(self.work_budget), ..self }
     }
@@ -231,6 +233,11 @@ impl Halt {
         Halt::error(ErrorKind::NoSuchOverload, "no such overload")
     }
 
+    /// That one thing is not known, by the host's id.
+    pub fn unknown(id: u32) -> Halt {
+        Halt::Unknown(Box::new(Unknowns([id].into())))
+    }
+
     /// An error without a place (the evaluator adds it).
     pub fn error(kind: ErrorKind, message: impl Into<String>) -> Halt {
         Halt::Error(Box::new(EvalError { kind, message: message.into(), span: None }))
@@ -255,3 +262,13 @@ impl fmt::Display for Halt {
 }
 
 impl std::error::Error for Halt {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_as_small_as_a_value() {
+        assert_eq!(size_of::<Result<Value, Halt>>(), size_of::<Value>());
+    }
+}

@@ -37,7 +37,7 @@ use crate::{
     ast::{Ast, NodeId},
     check::{Checked, Reference},
     env::Env,
-    eval::{Activation, Evaluation, Host},
+    eval::{Activation, Context, Evaluation, Host},
     limits::{COST_PER_EXPRESSION, WORK_PER_EXPRESSION},
     source::Issues,
 };
@@ -75,9 +75,10 @@ impl Program {
     pub fn evaluate(&self, variables: &(impl Activation + ?Sized), options: Options<'_>) -> Evaluation {
         let variables = &run::Variables(variables);
         let Options { budget, work, host, recorder } = options;
+        let mut context = Context::new(budget, host).with_work(work);
         match recorder {
-            None => run::evaluate(self, variables, (budget, work), host, probe::Off),
-            Some(recorder) => run::evaluate(self, variables, (budget, work), host, probe::On(recorder)),
+            None => run::evaluate(self, variables, &mut context, probe::Off),
+            Some(recorder) => run::evaluate(self, variables, &mut context, probe::On(recorder)),
         }
     }
 

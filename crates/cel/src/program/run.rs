@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ast::{Ast, NodeId},
-    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt, Host, Pattern, Unknowns},
+    eval::{Activation, Bound, Context, ErrorKind, Evaluation, Halt, Pattern, Unknowns},
     value::Value,
 };
 
@@ -87,13 +87,16 @@ impl<A: Activation + ?Sized> Activation for Variables<'_, A> {
 /// Places that remember where fields were.
 pub(super) const FIELD_PLACES: usize = 32;
 
+/// The last result of a node that two parents have, and what it cost.
+type Kept = Option<(Result<Value, Halt>, u64)>;
+
 pub(super) struct Run<'r, 'c, P> {
     pub(super) variables: &'r dyn Activation,
-    pub(super) context: Context<'c>,
+    pub(super) context: &'r mut Context<'c>,
     pub(super) probe: P,
     ast: &'r Ast,
-    /// The last results of nodes that two parents have, and what they cost.
-    memory: Vec<Option<(Result<Value, Halt>, u64)>>,
+    /// By [`Op::Once`]'s places.
+    memory: &'r mut [Kept],
     /// Where fields were in the object before, by [`super::node::Qualifier::place`].
     pub(super) fields: [u8; FIELD_PLACES],
 }
@@ -101,20 +104,26 @@ pub(super) struct Run<'r, 'c, P> {
 pub(super) fn evaluate<'r, P: Probe>(
     program: &'r Program,
     variables: &'r dyn Activation,
-    (budget, work): (u64, u64),
-    host: Option<&mut dyn Host>,
+    context: &'r mut Context<'_>,
     probe: P,
 ) -> Evaluation {
-    let Program { root, ast, memory } = program;
-    let context = Context::new(budget, host).with_work(work);
-    // Most programs need none, and an empty vector is free.
-    let memory = if *memory == 0 { vec![] } else { vec![None; *memory] };
-    let mut run = Run { variables, context, probe, ast, memory, fields: [0; FIELD_PLACES] };
+    match program.memory {
+        // Most programs need none.
+        0 => evaluate_in(&mut [], program, variables, context, probe),
+        places => evaluate_in(&mut vec![None; places], program, variables, context, probe),
+    }
+}
+
+fn evaluate_in<'r, P: Probe>(
+    memory: &'r mut [Kept],
+    program: &'r Program,
+    variables: &'r dyn Activation,
+    context: &'r mut Context<'_>,
+    probe: P,
+) -> Evaluation {
+    let mut run = Run { variables, context, probe, ast: &program.ast, memory, fields: [0; FIELD_PLACES] };
     let scope = Scope { outer: None, first: None, second: None, accumulator: Accumulator::None };
-    let result = match run.eval(root, &scope) {
-        Ok(value) => Ok(value.own()),
-        Err(halt) => Err(halt),
-    };
+    let result = run.eval(&program.root, &scope).map(Val::own);
     Evaluation { result, cost: run.context.cost(), work: run.context.work() }
 }
 
@@ -379,7 +388,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
 /// What of a variable is not known stands where the variable, or all that is below it, is asked for.
 #[cold]
 pub(super) fn unknown<'p>(patterns: impl IntoIterator<Item = &'p Pattern>) -> Halt {
-    Halt::Unknown(Unknowns(patterns.into_iter().map(|pattern| pattern.id).collect()))
+    Halt::Unknown(Box::new(Unknowns(patterns.into_iter().map(|pattern| pattern.id).collect())))
 }
 
 /// Adds what also went wrong: unknowns unite and win over errors, the first error is kept.

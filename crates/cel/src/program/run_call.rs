@@ -41,7 +41,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             return Err(halt);
         }
         let specialized = call.specialized.as_ref().map(|code| &code.0);
-        match apply(&call.target, specialized, &mut self.context, values) {
+        match apply(&call.target, specialized, self.context, values) {
             Ok(value) => Ok(Val::Own(value)),
             Err(halt) => Err(self.place(id, halt)),
         }
@@ -70,7 +70,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             }
         };
         let specialized = call.specialized.as_ref().map(|code| &code.0);
-        match apply(&call.target, specialized, &mut self.context, std::slice::from_ref(value)) {
+        match apply(&call.target, specialized, self.context, std::slice::from_ref(value)) {
             Ok(value) => Ok(Val::Own(value)),
             Err(halt) => Err(self.place(id, halt)),
         }

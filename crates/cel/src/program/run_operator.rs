@@ -110,9 +110,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             BinaryOp::Add if matches!((a, b), (Value::String(_), Value::String(_))) && binary.target.takes(a, b) => {
                 // What the overload does, without an array for it.
                 self.context.charge(if binary.target.resolved { price::joined(a, b) } else { 1 })?;
-                operators::add_two(&mut self.context, a, b)
+                operators::add_two(self.context, a, b)
             }
-            _ => run_call::apply(&binary.target, None, &mut self.context, &[a.clone(), b.clone()]),
+            _ => run_call::apply(&binary.target, None, self.context, &[a.clone(), b.clone()]),
         }
     }
 

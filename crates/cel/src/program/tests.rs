@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::{
     Env, Type, Value,
-    eval::{Bound, ErrorKind, Halt, Unknowns},
+    eval::{Bound, ErrorKind, Halt},
     value::Map,
 };
 
@@ -34,8 +34,7 @@ impl Variables {
         let list = Value::from(vec![Value::Int(1), Value::Int(2)]);
         let map: Map = [("a", Value::Map(inner)), ("l", list)].into_iter().collect();
         let numbers = Value::from(vec![Value::Int(1), Value::Int(2), Value::Int(3)]);
-        let unknown = |id| Halt::Unknown(Unknowns([id].into()));
-        Variables([Value::Int(7), "abc".into(), numbers, Value::Map(map)], [unknown(1), unknown(2)])
+        Variables([Value::Int(7), "abc".into(), numbers, Value::Map(map)], [Halt::unknown(1), Halt::unknown(2)])
     }
 }
 
