@@ -193,5 +193,6 @@ mod tests {
         assert!(size_of::<Value>() <= 24);
         assert!(size_of::<Option<Value>>() <= 24);
         assert!(size_of::<Key>() <= 24);
+        assert!(size_of::<Map>() <= 16);
     }
 }

@@ -87,8 +87,8 @@ pub(super) struct Attribute {
     pub(super) test: bool,
     /// An optional step from what has no fields is absent.
     pub(super) lenient: bool,
-    /// All qualifiers are fields, none optional.
-    pub(super) fields_only: bool,
+    /// All qualifiers are constants, none optional.
+    pub(super) plain: bool,
     /// What the attribute itself costs: 1, or 0 for a test and over a conditional.
     pub(super) own_cost: u64,
 }
@@ -105,8 +105,6 @@ pub(super) struct Qualifier {
     pub(super) id: NodeId,
     pub(super) optional: bool,
     pub(super) key: QualifierKey,
-    /// Which of the places of an evaluation remembers where the field was; several fields may share one.
-    pub(super) place: u8,
 }
 
 #[derive(Debug)]

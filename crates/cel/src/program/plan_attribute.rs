@@ -4,7 +4,6 @@
 use super::{
     node::{Attribute, Node, Op, Qualifier, QualifierKey, Root},
     plan::{Build, Planner},
-    run::FIELD_PLACES,
 };
 use crate::{
     ast::{Kind, NodeId},
@@ -88,8 +87,7 @@ impl Planner<'_> {
                 (None, Some(_)) => keys.next().map_or(QualifierKey::Const(Value::Null), index_key),
                 (None, None) => return Err(Issues(vec![])),
             };
-            let place = (id.0 % FIELD_PLACES as u32) as u8;
-            qualifiers.push(Qualifier { id, optional, key, place });
+            qualifiers.push(Qualifier { id, optional, key });
         }
         Ok(attach(root, qualifiers, plan.test, self.env.options().lenient))
     }
@@ -140,7 +138,7 @@ fn attach(root: Node, mut qualifiers: Vec<Qualifier>, test: bool, lenient: bool)
             (Root::Node(Node { id: root.id, op }), conditional)
         }
     };
-    let fields_only = qualifiers.iter().all(|q| !q.optional && matches!(q.key, QualifierKey::Field(_)));
+    let plain = qualifiers.iter().all(|q| !q.optional && !matches!(q.key, QualifierKey::Node(_)));
     let own_cost = u64::from(!test && !conditional);
-    Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, lenient, fields_only, own_cost }))
+    Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, lenient, plain, own_cost }))
 }

@@ -84,9 +84,6 @@ impl<A: Activation + ?Sized> Activation for Variables<'_, A> {
     }
 }
 
-/// Places that remember where fields were.
-pub(super) const FIELD_PLACES: usize = 32;
-
 /// The last result of a node that two parents have, and what it cost.
 type Kept = Option<(Result<Value, Halt>, u64)>;
 
@@ -97,8 +94,6 @@ pub(super) struct Run<'r, 'c, P> {
     ast: &'r Ast,
     /// By [`Op::Once`]'s places.
     memory: &'r mut [Kept],
-    /// Where fields were in the object before, by [`super::node::Qualifier::place`].
-    pub(super) fields: [u8; FIELD_PLACES],
 }
 
 pub(super) fn evaluate<'r, P: Probe>(
@@ -121,7 +116,7 @@ fn evaluate_in<'r, P: Probe>(
     context: &'r mut Context<'_>,
     probe: P,
 ) -> Evaluation {
-    let mut run = Run { variables, context, probe, ast: &program.ast, memory, fields: [0; FIELD_PLACES] };
+    let mut run = Run { variables, context, probe, ast: &program.ast, memory };
     let scope = Scope { outer: None, first: None, second: None, accumulator: Accumulator::None };
     let result = run.eval(&program.root, &scope).map(Val::own);
     Evaluation { result, cost: run.context.cost(), work: run.context.work() }

@@ -90,7 +90,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        if P::ON || !attribute.fields_only || attribute.test {
+        if P::ON || !attribute.plain || attribute.test {
             return None;
         }
         let value = self.walk(attribute, scope, 0)?;
@@ -109,9 +109,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
-    /// Along all fields but the last `leave`.
+    /// Along all qualifiers but the last `leave`.
     #[inline]
-    fn walk<'s>(&mut self, attribute: &'s Attribute, scope: &'s Scope<'s>, leave: usize) -> Option<&'s Value>
+    fn walk<'s>(&self, attribute: &'s Attribute, scope: &'s Scope<'s>, leave: usize) -> Option<&'s Value>
     where
         'r: 's,
     {
@@ -122,10 +122,11 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         };
         let steps = attribute.qualifiers.len().saturating_sub(leave);
         for qualifier in attribute.qualifiers.iter().take(steps) {
-            match (&qualifier.key, at) {
-                (QualifierKey::Field(key), Value::Map(map)) => {
-                    let last = self.fields.get_mut(usize::from(qualifier.place))?;
-                    at = map.get_field_near(key, last)?;
+            at = match (&qualifier.key, at) {
+                (QualifierKey::Field(key), Value::Map(map)) => map.get_field(key)?,
+                (QualifierKey::Const(key), Value::Map(map)) => map.get_value(key)?,
+                (QualifierKey::Const(Value::Int(index)), Value::List(list)) => {
+                    list.as_slice().get(usize::try_from(*index).ok()?)?
                 }
                 _ => return None,
             }
@@ -137,7 +138,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        if !attribute.fields_only {
+        if !attribute.plain {
             return None;
         }
         match (self.walk(attribute, scope, 1)?, &attribute.qualifiers.last()?.key) {

@@ -1,5 +1,8 @@
 //! Maps: entries in the order of insertion, found linearly while few and by hash when many.
 //!
+//! Few entries lie beside their reference count, so that a field is one step in memory from its object: over a long list most
+//! of the time goes into such steps.
+//!
 //! The hash is keyed per process (a tenant chooses keys), and the same for the whole process, so that a program hashes the
 //! names of fields once, when it is planned ([`FieldKey`]).
 //!
@@ -7,14 +10,17 @@
 use std::{
     fmt,
     hash::{BuildHasher, Hash, Hasher, RandomState},
-    sync::{Arc, LazyLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU8, Ordering::Relaxed},
+    },
 };
 
 use hashbrown::HashTable;
 
 use super::{
     Value,
-    teardown::{Items, drop_items},
+    teardown::{Items, drop_items, drop_values},
 };
 
 /// Up to so many entries a scan that compares lengths, then text, beats hashing.
@@ -39,21 +45,42 @@ pub enum Key {
 pub(super) type Entry = (Key, Value);
 
 /// A field's name with its hash: what a program looks up again and again.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FieldKey {
     name: Arc<str>,
     hash: u64,
+    /// Where it was when it was last sought: a guess, of whichever object and thread. It is written only when it was wrong.
+    last: AtomicU8,
 }
 
 /// An immutable shared map in the order of insertion. Cloning is one reference count.
-#[derive(Clone, Default)]
-pub struct Map(Arc<Inner>);
+#[derive(Clone)]
+pub struct Map(Shared);
 
+#[derive(Clone)]
+enum Shared {
+    /// Up to [`LINEAR`] entries.
+    Few(Arc<[Entry]>),
+    Many(Arc<Inner>),
+}
+
+/// Entries, and where they are.
 #[derive(Clone, Default)]
 struct Inner {
     entries: Vec<Entry>,
     /// Positions in `entries` by key; there only while they are more than [`LINEAR`].
     index: Option<Box<HashTable<u32>>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Shared::Few(entries) = self
+            && Arc::strong_count(entries) == 1
+            && let Some(entries) = Arc::get_mut(entries)
+        {
+            drop_values(entries.iter_mut().map(|(_, value)| value));
+        }
+    }
 }
 
 impl Drop for Inner {
@@ -64,65 +91,82 @@ impl Drop for Inner {
     }
 }
 
+impl Default for Map {
+    fn default() -> Map {
+        Map(Shared::Few(Arc::default()))
+    }
+}
+
 impl Map {
+    #[inline]
+    fn entries(&self) -> &[Entry] {
+        match &self.0 {
+            Shared::Few(entries) => entries,
+            Shared::Many(inner) => &inner.entries,
+        }
+    }
+
     /// How many entries.
     #[inline]
     pub fn len(&self) -> usize {
-        self.0.entries.len()
+        self.entries().len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.entries.is_empty()
+        self.entries().is_empty()
     }
 
     /// The entries in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
-        self.0.entries.iter().map(|(k, v)| (k, v))
+        self.entries().iter().map(|(k, v)| (k, v))
     }
 
     /// The entry at a position of the order.
     pub fn entry_at(&self, position: usize) -> Option<(&Key, &Value)> {
-        self.0.entries.get(position).map(|(k, v)| (k, v))
+        self.entries().get(position).map(|(k, v)| (k, v))
     }
 
     /// The value of a string key: a field of an object.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        match self.0.index {
-            None => self.0.scan_string(key),
-            Some(_) => self.0.probe_string(hash_str(key), key),
-        }
+        self.value_at(match &self.0 {
+            Shared::Few(entries) => scan(entries, key),
+            Shared::Many(inner) => inner.probe(hash_str(key), key),
+        })
     }
 
-    /// The value of a field, by its hash made before.
+    /// The value of a field, by its hash made before, and first where it was last time: objects of one kind mostly have their
+    /// fields in one order.
     #[inline]
     pub fn get_field(&self, key: &FieldKey) -> Option<&Value> {
-        match self.0.index {
-            None => self.0.scan_string(&key.name),
-            Some(_) => self.0.probe_string(key.hash, &key.name),
+        match self.entries().get(usize::from(key.last.load(Relaxed))) {
+            Some((Key::String(s), value)) if is_same_text(s, &key.name) => Some(value),
+            _ => self.seek_field(key),
         }
     }
 
-    /// As [`Map::get_field`], looking first where it was last time: objects of one kind mostly have their fields in one order.
-    #[inline]
-    pub(crate) fn get_field_near(&self, key: &FieldKey, last: &mut u8) -> Option<&Value> {
-        if let Some((Key::String(s), value)) = self.0.entries.get(usize::from(*last))
-            && is_same_text(s, &key.name)
-        {
-            return Some(value);
+    #[inline(never)]
+    fn seek_field(&self, key: &FieldKey) -> Option<&Value> {
+        let at = match &self.0 {
+            Shared::Few(entries) => scan(entries, &key.name),
+            Shared::Many(inner) => inner.probe(key.hash, &key.name),
+        };
+        if let Some(at) = at.and_then(|at| u8::try_from(at).ok()) {
+            key.last.store(at, Relaxed);
         }
-        if self.0.index.is_some() {
-            return self.0.probe_string(key.hash, &key.name);
-        }
-        let is_it = |(k, _): &Entry| matches!(k, Key::String(s) if is_same_text(s, &key.name));
-        let at = self.0.entries.iter().position(is_it)?;
-        *last = u8::try_from(at).unwrap_or(0);
-        self.0.entries.get(at).map(|(_, value)| value)
+        self.value_at(at)
+    }
+
+    fn value_at(&self, position: Option<usize>) -> Option<&Value> {
+        self.entries().get(position?).map(|(_, value)| value)
     }
 
     /// The value of any key; numbers are looked up by their number, whatever their type.
     pub fn get_key(&self, key: &Key) -> Option<&Value> {
-        self.0.entries.get(self.0.position(key)?).map(|(_, v)| v)
+        self.value_at(match &self.0 {
+            Shared::Few(entries) => position(entries, key),
+            Shared::Many(inner) => inner.position(key),
+        })
     }
 
     /// The value of a key given as a value: a double finds the integer that it equals, and what cannot be a key nothing.
@@ -133,39 +177,53 @@ impl Map {
         }
     }
 
-    /// Adds or replaces; in place if this is the only reference, else in a copy (one level). Returns what was there.
+    /// Adds or replaces; many entries in place if this is the only reference, else in a copy (one level). Returns what was
+    /// there.
     pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
-        Arc::make_mut(&mut self.0).insert(key.into(), value)
+        match &mut self.0 {
+            Shared::Few(entries) => {
+                let mut few = MapBuilder(Inner { entries: entries.to_vec(), index: None });
+                let old = few.insert(key, value);
+                *self = few.build();
+                old
+            }
+            Shared::Many(inner) => Arc::make_mut(inner).insert(key.into(), value),
+        }
     }
 
     /// Whether two are the same allocation.
     pub fn same(&self, other: &Map) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        match (&self.0, &other.0) {
+            (Shared::Few(one), Shared::Few(two)) => Arc::ptr_eq(one, two),
+            (Shared::Many(one), Shared::Many(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        }
     }
 }
 
-impl Inner {
-    #[inline]
-    fn scan_string(&self, key: &str) -> Option<&Value> {
-        // Interned keys are mostly the same allocation; lengths are beside the pointers and differ mostly.
-        self.entries.iter().find_map(|(k, v)| match k {
-            Key::String(s) if is_same_text(s, key) => Some(v),
-            _ => None,
-        })
-    }
+/// Where a text is among few keys. Lengths are beside the pointers and differ mostly.
+#[inline]
+fn scan(entries: &[Entry], key: &str) -> Option<usize> {
+    entries.iter().position(|(k, _)| matches!(k, Key::String(s) if is_same_text(s, key)))
+}
 
-    fn probe_string(&self, hash: u64, key: &str) -> Option<&Value> {
+fn position(entries: &[Entry], key: &Key) -> Option<usize> {
+    entries.iter().position(|(k, _)| k == key)
+}
+
+impl Inner {
+    /// Where a text is, by its hash.
+    fn probe(&self, hash: u64, key: &str) -> Option<usize> {
         let same = |at: &u32| match self.entries.get(*at as usize) {
             Some((Key::String(s), _)) => is_same_text(s, key),
             _ => false,
         };
-        let at = *self.index.as_ref()?.find(hash, same)?;
-        self.entries.get(at as usize).map(|(_, v)| v)
+        self.index.as_ref()?.find(hash, same).map(|at| *at as usize)
     }
 
     fn position(&self, key: &Key) -> Option<usize> {
         match &self.index {
-            None => self.entries.iter().position(|(k, _)| k == key),
+            None => position(&self.entries, key),
             Some(index) => {
                 let same = |at: &u32| self.entries.get(*at as usize).is_some_and(|(k, _)| k == key);
                 index.find(key.hash(), same).map(|at| *at as usize)
@@ -238,8 +296,11 @@ impl MapBuilder {
     }
 
     /// The map.
-    pub fn build(self) -> Map {
-        Map(Arc::new(self.0))
+    pub fn build(mut self) -> Map {
+        Map(match self.0.index {
+            None => Shared::Few(std::mem::take(&mut self.0.entries).into()),
+            Some(_) => Shared::Many(Arc::new(self.0)),
+        })
     }
 }
 
@@ -264,12 +325,18 @@ impl<K: Into<Key>> FromIterator<(K, Value)> for Map {
 impl FieldKey {
     /// Hashes a name.
     pub fn new(name: Arc<str>) -> FieldKey {
-        FieldKey { hash: hash_str(&name), name }
+        FieldKey { hash: hash_str(&name), name, last: AtomicU8::new(0) }
     }
 
     /// The name.
     pub fn name(&self) -> &Arc<str> {
         &self.name
+    }
+}
+
+impl Clone for FieldKey {
+    fn clone(&self) -> FieldKey {
+        FieldKey { name: self.name.clone(), hash: self.hash, last: AtomicU8::new(self.last.load(Relaxed)) }
     }
 }
 
@@ -423,6 +490,15 @@ mod tests {
                 map.iter().map(|(_, v)| v.clone()).collect::<Vec<_>>(),
                 (0..n).map(Value::Int).collect::<Vec<_>>()
             );
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_wherever_it_was_before() {
+        let key = FieldKey::new("k7".into());
+        let turned: Map = (0..8).rev().map(|i| (format!("k{i}"), Value::Int(i))).collect();
+        for map in [numbers(8), turned, numbers(300), numbers(7), Map::default(), numbers(9)] {
+            assert_eq!(map.get_field(&key), (map.len() > 7).then_some(&Value::Int(7)));
         }
     }
 

@@ -1,7 +1,8 @@
 //! Dropping nested containers without using the stack in proportion to their depth.
 //!
-//! A list's or map's storage is dropped by [`drop_items`]: up to [`NESTED`] levels it recurses, which is what the compiler
-//! would do; what is deeper waits in a queue that the outermost drop empties. So any value that can be made can be dropped.
+//! A list's or map's storage is dropped by [`drop_items`] or [`drop_values`]: up to [`NESTED`] levels they recurse, which is what
+//! the compiler would do; what is deeper waits in a queue that the outermost drop empties. So any value that can be made can be
+//! dropped.
 //!
 //! Absent: what the storage looks like (list, map).
 use std::cell::{Cell, RefCell};
@@ -13,6 +14,7 @@ const NESTED: u32 = 64;
 
 /// A container's storage that waits to be dropped.
 pub(super) enum Items {
+    Value(Value),
     Values(Vec<Value>),
     Entries(Vec<Entry>),
 }
@@ -26,13 +28,7 @@ thread_local! {
 pub(super) fn drop_items(items: Items) {
     let depth = DEPTH.get();
     if depth >= NESTED {
-        // While a thread's storage is torn down there is no queue; recursion is then the only way.
-        let mut items = Some(items);
-        let _ = WAITING.try_with(|w| {
-            if let Some(items) = items.take() {
-                w.borrow_mut().push(items);
-            }
-        });
+        wait(items);
         return;
     }
     DEPTH.set(depth + 1);
@@ -45,9 +41,27 @@ pub(super) fn drop_items(items: Items) {
     DEPTH.set(depth);
 }
 
+/// As [`drop_items`], of values whose storage cannot be taken: those that hold others become null.
+pub(super) fn drop_values<'v>(values: impl Iterator<Item = &'v mut Value>) {
+    for value in values.filter(|value| matches!(value, Value::List(_) | Value::Map(_) | Value::Optional(_))) {
+        drop_items(Items::Value(std::mem::replace(value, Value::Null)));
+    }
+}
+
+fn wait(items: Items) {
+    // While a thread's storage is torn down there is no queue; recursion is then the only way.
+    let mut items = Some(items);
+    let _ = WAITING.try_with(|w| {
+        if let Some(items) = items.take() {
+            w.borrow_mut().push(items);
+        }
+    });
+}
+
 impl Items {
     fn release(self) {
         match self {
+            Items::Value(value) => drop(value),
             Items::Values(values) => drop(values),
             Items::Entries(entries) => drop(entries),
         }
