@@ -139,13 +139,15 @@ pub struct Context<'a> {
     work_budget: u64,
     work: u64,
     host: Option<&'a mut dyn Host>,
+    pub(crate) patterns: crate::library::regex::Patterns,
 }
 
 impl<'a> Context<'a> {
     /// A context that has spent nothing.
     #[inline]
     pub fn new(budget: u64, host: Option<&'a mut dyn Host>) -> Context<'a> {
-        Context { budget, cost: 0, work_budget: crate::limits::WORK_PER_EXPRESSION, work: 0, host }
+        let work_budget = crate::limits::WORK_PER_EXPRESSION;
+        Context { budget, cost: 0, work_budget, work: 0, host, patterns: Default::default() }
     }
 
     /// The same with a smaller bound of its work.

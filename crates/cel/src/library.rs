@@ -174,7 +174,25 @@ pub type Specialized = Arc<dyn Fn(&mut Context<'_>, &[Value]) -> Result<Value, H
 
 /// Called at plan time with the constant arguments (`None`: not constant). Gives code that replaces the implementation (a
 /// compiled regular expression), nothing, or why the call can only fail: then there is no program.
-pub type Specialize = fn(&[Option<&Value>]) -> Result<Option<Specialized>, String>;
+pub type Specialize = fn(&[Option<&Value>], &mut Effort) -> Result<Option<Specialized>, String>;
+
+/// What may still be done for one expression at plan time.
+#[derive(Debug)]
+pub struct Effort(u64);
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort(2 * crate::limits::PATTERN_WEIGHT)
+    }
+}
+
+impl Effort {
+    /// Takes `weight` away, before it is spent.
+    pub(crate) fn spend(&mut self, weight: u64) -> Result<(), ()> {
+        self.0 = self.0.checked_sub(weight).ok_or(())?;
+        Ok(())
+    }
+}
 
 /// What one call costs at run time beyond its arguments (COST model, A7). A failed argument is shown as null, which has the
 /// size that the model gives to errors.

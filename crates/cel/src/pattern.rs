@@ -3,7 +3,7 @@
 //! Absent: the engine (library::regex).
 use std::{fmt, sync::Arc};
 
-use crate::library::regex;
+use crate::library::{Effort, regex};
 
 /// A compiled pattern of RE2's syntax; matching is linear in time.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ impl Pattern {
     /// # Errors
     /// Why it is no pattern, in Go's words.
     pub fn new(pattern: &str) -> Result<Pattern, String> {
-        regex::compile_constant(pattern).map(Pattern)
+        regex::compile_constant(pattern, &mut Effort::default()).map(Pattern)
     }
 
     /// Whether it is found anywhere in `text`.

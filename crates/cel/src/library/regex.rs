@@ -6,54 +6,131 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use regex_automata::{meta::Regex, util::syntax};
+use regex_automata::meta::Regex;
+use regex_syntax::{ParserBuilder, ast::ErrorKind, hir::Hir};
 
-use crate::{eval::Halt, library::build::invalid};
+use crate::{
+    eval::{Context, Halt},
+    library::{Effort, build::invalid},
+    limits::PATTERN_WEIGHT,
+};
 
-/// Bytes of a compiled pattern. RE2's default budget is 8 MiB; a pattern of Kubernetes' own takes some KiB.
-const COMPILED_BYTES: usize = 2 << 20;
+/// Bytes of a matcher's cache of states.
+const CACHE_BYTES: usize = 2 << 20;
 
-/// Groups in a pattern may nest as deep as in RE2 (Go's `maxHeight`).
-const NESTING: u32 = 1000;
+/// Bytes of a compiled pattern: more than [`PATTERN_WEIGHT`] lets it become.
+const COMPILED_BYTES: usize = 128 << 20;
 
-/// Compiled patterns kept for the process: enough for all call sites of a server's schemas; the rest is compiled again.
-const CACHED: usize = 1024;
+/// Levels that a pattern may nest: groups, repetitions, alternatives. Compiling recurses, and at Go's 1,000 would overflow a
+/// stack of 2 MiB; patterns of people stay below 20.
+const NESTING: u32 = 100;
 
-/// The compiled pattern; from the cache where it was met before.
+/// Bytes of compiled patterns kept for the process: enough for all call sites of a server's schemas, of which one takes some
+/// KiB; the rest is compiled again.
+const CACHED_BYTES: usize = 64 << 20;
+
+/// Work that a unit of weight is to compile: 50 ns.
+const WORK_PER_WEIGHT: u64 = 32;
+
+/// Work that a byte of a pattern is to read: 0.4 us.
+const WORK_PER_BYTE: u64 = 256;
+
+/// A compiled pattern, and what it was to compile.
+#[derive(Clone)]
+struct Compiled {
+    regex: Arc<Regex>,
+    weight: u64,
+}
+
+/// The patterns that one evaluation made: each is counted once.
+#[derive(Default)]
+#[expect(clippy::box_collection, reason = "most evaluations have none, and what they carry stays small")]
+pub(crate) struct Patterns(Option<Box<HashMap<Arc<str>, Arc<Regex>>>>);
+
+/// The compiled pattern of a text that is computed. What it takes is counted before it is done, and whether or not it was met
+/// before by somebody else, so that the same evaluation always has the same work.
 ///
 /// # Errors
 /// The pattern is invalid or too large; the message is Go's where the mistake is a common one.
-pub(crate) fn compile(pattern: &str) -> Result<Arc<Regex>, Halt> {
-    static CACHE: OnceLock<Mutex<HashMap<Box<str>, Arc<Regex>>>> = OnceLock::new();
-    let cache = CACHE.get_or_init(Mutex::default);
-    if let Some(found) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+pub(crate) fn compile(context: &mut Context<'_>, pattern: &Arc<str>) -> Result<Arc<Regex>, Halt> {
+    if let Some(found) = context.patterns.0.as_ref().and_then(|known| known.get(pattern)) {
         return Ok(found.clone());
     }
-    let compiled = Arc::new(build(pattern)?);
-    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
-    if cache.len() >= CACHED {
-        cache.clear();
+    context.spend((pattern.len() as u64).saturating_mul(WORK_PER_BYTE))?;
+    let mut spend = |weight: u64| context.spend(weight.saturating_mul(WORK_PER_WEIGHT));
+    let compiled = match cached(pattern) {
+        Some(compiled) => spend(compiled.weight).map(|()| compiled)?,
+        None => {
+            let (hir, weight) = parse(pattern).map_err(invalid)?;
+            spend(weight)?;
+            build(pattern, &hir, weight).map_err(invalid)?
+        }
+    };
+    context.patterns.0.get_or_insert_default().insert(pattern.clone(), compiled.regex.clone());
+    Ok(compiled.regex)
+}
+
+/// As [`compile`], for a pattern that is written in the expression: its mistake is a static one, and an expression's patterns
+/// share an effort.
+pub(crate) fn compile_constant(pattern: &str, effort: &mut Effort) -> Result<Arc<Regex>, String> {
+    if let Some(compiled) = cached(pattern) {
+        effort.spend(compiled.weight).map_err(|()| too_large(pattern))?;
+        return Ok(compiled.regex);
     }
-    cache.insert(pattern.into(), compiled.clone());
+    let (hir, weight) = parse(pattern)?;
+    effort.spend(weight).map_err(|()| too_large(pattern))?;
+    build(pattern, &hir, weight).map(|compiled| compiled.regex)
+}
+
+/// What is wrong with a pattern, without compiling it.
+pub(crate) fn check(pattern: &str) -> Result<(), String> {
+    parse(pattern).map(drop)
+}
+
+type Cache = (usize, HashMap<Box<str>, Compiled>);
+
+fn cache() -> std::sync::MutexGuard<'static, Cache> {
+    static CACHE: OnceLock<Mutex<Cache>> = OnceLock::new();
+    CACHE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cached(pattern: &str) -> Option<Compiled> {
+    cache().1.get(pattern).cloned()
+}
+
+fn parse(pattern: &str) -> Result<(Hir, u64), String> {
+    let refused = |why: &str| format!("error parsing regexp: {why}");
+    let (translated, before) = translate::to_rust(pattern).map_err(|why| refused(&why))?;
+    let mut parser = ParserBuilder::new().nest_limit(NESTING).build();
+    let hir = parser.parse(&translated).map_err(|error| match error {
+        regex_syntax::Error::Parse(error) if matches!(error.kind(), ErrorKind::NestLimitExceeded(_)) => {
+            refused(&translate::too_deep(pattern))
+        }
+        _ => too_large(pattern),
+    })?;
+    let weight = before.saturating_add(weight::of(&hir));
+    if weight > PATTERN_WEIGHT { Err(too_large(pattern)) } else { Ok((hir, weight)) }
+}
+
+fn build(pattern: &str, hir: &Hir, weight: u64) -> Result<Compiled, String> {
+    let config = Regex::config().nfa_size_limit(Some(COMPILED_BYTES)).hybrid_cache_capacity(CACHE_BYTES);
+    let regex = Regex::builder().configure(config).build_from_hir(hir).map_err(|_| too_large(pattern))?;
+    let compiled = Compiled { regex: Arc::new(regex), weight };
+    let bytes = compiled.regex.memory_usage() + pattern.len();
+    let (total, known) = &mut *cache();
+    if *total + bytes > CACHED_BYTES {
+        known.clear();
+        *total = 0;
+    }
+    if known.insert(pattern.into(), compiled.clone()).is_none() {
+        *total += bytes;
+    }
     Ok(compiled)
 }
 
-/// As [`compile`], for a pattern that is written in the expression: its mistake is a static one.
-pub(crate) fn compile_constant(pattern: &str) -> Result<Arc<Regex>, String> {
-    compile(pattern).map_err(|halt| match halt {
-        Halt::Error(error) => error.message,
-        Halt::Unknown(_) => String::new(),
-    })
+fn too_large(pattern: &str) -> String {
+    format!("error parsing regexp: {}", translate::too_large(pattern))
 }
 
-fn build(pattern: &str) -> Result<Regex, Halt> {
-    let translated = translate::to_rust(pattern).map_err(|e| invalid(format!("error parsing regexp: {e}")))?;
-    let failed = |_| invalid(format!("error parsing regexp: invalid or too large pattern: `{pattern}`"));
-    Regex::builder()
-        .syntax(syntax::Config::new().unicode(true).utf8(true).nest_limit(NESTING))
-        .configure(Regex::config().nfa_size_limit(Some(COMPILED_BYTES)).hybrid_cache_capacity(COMPILED_BYTES))
-        .build(&translated)
-        .map_err(failed)
-}
-
-pub(crate) mod translate;
+mod translate;
+mod weight;

@@ -125,7 +125,7 @@ fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
         }
         _ => return Err(no_overload_of("regex.replace", args)),
     };
-    let regex = regex::compile(pattern)?;
+    let regex = regex::compile(context, pattern)?;
     let template = template(with, regex.captures_len().saturating_sub(1))?;
     let (mut out, mut end) = (String::new(), 0);
     for captures in regex.captures_iter(&**text).take(usize::try_from(limit).unwrap_or(usize::MAX)) {
@@ -182,9 +182,9 @@ fn group_of<'a>(text: &'a str, captures: &Captures, group: usize) -> &'a str {
 }
 
 /// The pattern, and the group that is extracted: the only one, or the whole match.
-fn extracting(name: &str, args: &[Value]) -> Result<(std::sync::Arc<Regex>, usize), Halt> {
+fn extracting(context: &mut Context<'_>, name: &str, args: &[Value]) -> Result<(std::sync::Arc<Regex>, usize), Halt> {
     let [Value::String(_), Value::String(pattern)] = args else { return Err(no_overload_of(name, args)) };
-    let regex = regex::compile(pattern)?;
+    let regex = regex::compile(context, pattern)?;
     match regex.captures_len() {
         0 | 1 => Ok((regex, 0)),
         2 => Ok((regex, 1)),
@@ -192,16 +192,16 @@ fn extracting(name: &str, args: &[Value]) -> Result<(std::sync::Arc<Regex>, usiz
     }
 }
 
-fn extract(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
-    let (regex, group) = extracting("regex.extract", args)?;
+fn extract(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (regex, group) = extracting(context, "regex.extract", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extract", args)) };
     let found = regex.captures_iter(&**text).next();
     let found = found.and_then(|captures| text.get(captures.get_group(group)?.range()));
     Ok(found.map_or(Value::NONE, |part| Value::some(part.into())))
 }
 
-fn extract_all(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
-    let (regex, group) = extracting("regex.extractAll", args)?;
+fn extract_all(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (regex, group) = extracting(context, "regex.extractAll", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extractAll", args)) };
     let part = |captures: Captures| captures.get_group(group).and_then(|span| text.get(span.range())).map(Value::from);
     Ok(Value::List(regex.captures_iter(&**text).filter_map(part).collect::<Vec<_>>().into()))

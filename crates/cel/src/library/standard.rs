@@ -196,7 +196,7 @@ fn matches(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [Value::String(text), Value::String(pattern)] => {
             context.spend(text.len() as u64)?;
-            Ok(Value::Bool(regex::compile(pattern)?.is_match(&**text)))
+            Ok(Value::Bool(regex::compile(context, pattern)?.is_match(&**text)))
         }
         _ => Err(no_overload_of("matches", args)),
     }
@@ -204,9 +204,9 @@ fn matches(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 
 /// A constant pattern is compiled once, with the program.
 fn matcher(overload: Overload) -> Overload {
-    let specialize: Specialize = |constants| {
+    let specialize: Specialize = |constants, effort| {
         let [_, Some(Value::String(pattern))] = constants else { return Ok(None) };
-        let regex = regex::compile_constant(pattern)?;
+        let regex = regex::compile_constant(pattern, effort)?;
         Ok(Some(Arc::new(move |context, args| match args {
             [Value::String(text), _] => {
                 context.spend(text.len() as u64)?;

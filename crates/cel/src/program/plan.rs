@@ -17,12 +17,15 @@ use crate::{
     check::Reference,
     env::{Env, Table},
     eval::Halt,
+    library::Effort,
     source::{Issue, Issues},
     types::Type,
     value::{Key, MapBuilder, Value},
 };
 
 pub(super) struct Planner<'a> {
+    /// What constant arguments may still cost to prepare.
+    pub(super) effort: Effort,
     pub(super) env: &'a Env,
     pub(super) ast: &'a Ast,
     references: &'a [Option<Reference>],
@@ -95,7 +98,17 @@ pub(super) enum Build {
 impl<'a> Planner<'a> {
     pub(super) fn new(env: &'a Env, ast: &'a Ast, references: &'a [Option<Reference>]) -> Self {
         let shared = shared(ast);
-        Planner { env, ast, references, scopes: vec![], tasks: vec![], planned: vec![], shared, memory: 0 }
+        Planner {
+            env,
+            ast,
+            references,
+            scopes: vec![],
+            tasks: vec![],
+            planned: vec![],
+            shared,
+            memory: 0,
+            effort: Effort::default(),
+        }
     }
 
     /// Plans a node and all below it; and how many places of memory it needs.

@@ -127,12 +127,15 @@ impl Planner<'_> {
     }
 
     /// Code made from constant arguments, if the call has one overload only.
-    fn specialize(&self, id: NodeId, constants: &[Option<&Value>]) -> Result<Option<Code>, Issues> {
+    fn specialize(&mut self, id: NodeId, constants: &[Option<&Value>]) -> Result<Option<Code>, Issues> {
         if constants.iter().all(Option::is_none) {
             return Ok(None);
         }
         let overload = self.single_overload(id).and_then(|id| self.env.function_and_overload(id));
-        match overload.and_then(|(_, overload)| overload.specialize).map(|specialize| specialize(constants)) {
+        match overload
+            .and_then(|(_, overload)| overload.specialize)
+            .map(|specialize| specialize(constants, &mut self.effort))
+        {
             Some(Ok(code)) => Ok(code.map(Code)),
             Some(Err(message)) => Err(self.issue(id, message)),
             None => Ok(None),

@@ -10,9 +10,9 @@ use crate::{
         Bounds, Guess,
         rule::{self, size},
     },
-    eval::{Context, Halt},
+    eval::{Context, ErrorKind, Halt},
     library::{
-        Cost, Library, Overload, Specialize,
+        Cost, Effort, Library, Overload, Specialize,
         build::{invalid, method, no_overload, priced},
         cost::{self, Price},
         regex,
@@ -83,40 +83,46 @@ pub(crate) fn library() -> Library {
     Library { name: "kubernetes.regex", functions, ..Library::default() }
 }
 
-fn compile(pattern: &str) -> Result<Arc<Regex>, Halt> {
-    regex::compile_constant(pattern).map_err(|message| invalid(format!("Illegal regex: {message}")))
+fn compile(context: &mut Context<'_>, pattern: &Arc<str>) -> Result<Arc<Regex>, Halt> {
+    regex::compile(context, pattern).map_err(|halt| match halt {
+        Halt::Error(error) if error.kind == ErrorKind::InvalidArgument => {
+            invalid(format!("Illegal regex: {}", error.message))
+        }
+        halt => halt,
+    })
 }
 
-fn dynamic(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn dynamic(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
-        [Value::String(_), Value::String(pattern)] => find(&*compile(pattern)?, args),
+        [Value::String(_), Value::String(pattern)] => find(&*compile(context, pattern)?, args),
         _ => Err(no_overload()),
     }
 }
 
-fn dynamic_all(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn dynamic_all(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [Value::String(_), Value::String(pattern)] | [Value::String(_), Value::String(pattern), Value::Int(_)] => {
-            find_all(&*compile(pattern)?, args)
+            find_all(&*compile(context, pattern)?, args)
         }
         _ => Err(no_overload()),
     }
 }
 
-fn fixed(constants: &[Option<&Value>]) -> Result<Option<crate::library::Specialized>, String> {
-    specialized(constants, find)
+fn fixed(constants: &[Option<&Value>], effort: &mut Effort) -> Result<Option<crate::library::Specialized>, String> {
+    specialized(constants, effort, find)
 }
 
-fn fixed_all(constants: &[Option<&Value>]) -> Result<Option<crate::library::Specialized>, String> {
-    specialized(constants, find_all)
+fn fixed_all(constants: &[Option<&Value>], effort: &mut Effort) -> Result<Option<crate::library::Specialized>, String> {
+    specialized(constants, effort, find_all)
 }
 
 fn specialized(
     constants: &[Option<&Value>],
+    effort: &mut Effort,
     code: fn(&Regex, &[Value]) -> Result<Value, Halt>,
 ) -> Result<Option<crate::library::Specialized>, String> {
     let [_, Some(Value::String(pattern)), ..] = constants else { return Ok(None) };
-    let regex = regex::compile_constant(pattern)?;
+    let regex = regex::compile_constant(pattern, effort)?;
     Ok(Some(Arc::new(move |_, args| code(&regex, args))))
 }
 

@@ -6,38 +6,69 @@
 //! Absent: compiling.
 use std::fmt::Write;
 
+use regex_syntax::hir::{Class, HirKind};
+
+use super::weight::RANGE;
+use crate::limits::PATTERN_WEIGHT;
+
 /// Go's own bound of `{n,m}`.
 const MAX_REPEAT: u32 = 1000;
 
+/// Code points of a class whose case is folded, which the engine goes through one by one, in a unit of weight.
+const FOLDED: u64 = 8;
+
+/// What no text has: surrogates.
+const NOTHING: &str = "[^\\x{0}-\\x{10FFFF}]";
+
 type Result<T> = std::result::Result<T, String>;
 
-/// The pattern in the engine's syntax, or Go's words for what is wrong with it.
-pub(crate) fn to_rust(pattern: &str) -> Result<String> {
+/// The pattern in the engine's syntax, with the weight of what reading it takes beyond its length; or Go's words for what is
+/// wrong with it.
+pub(crate) fn to_rust(pattern: &str) -> Result<(String, u64)> {
     let mut t = Translator {
         pattern,
         rest: pattern,
         out: String::with_capacity(pattern.len() + 16),
-        open: 0,
+        open: vec![],
         repeatable: false,
+        repeated: false,
+        flags: String::new(),
+        times: 1,
+        most: 1,
+        folds: false,
+        weight: 0,
     };
     while let Some(c) = t.peek() {
         t.item(c)?;
     }
-    if t.open > 0 { Err(format!("missing closing ): `{pattern}`")) } else { Ok(t.out) }
+    t.flush();
+    if t.open.is_empty() { Ok((t.out, t.weight)) } else { Err(format!("missing closing ): `{pattern}`")) }
 }
 
 struct Translator<'a> {
     pattern: &'a str,
     rest: &'a str,
     out: String,
-    open: usize,
+    /// `most` outside of each group that is open.
+    open: Vec<u32>,
     /// Whether there is something that `*` may follow.
     repeatable: bool,
+    /// Whether the last item ends with an operator.
+    repeated: bool,
+    /// Flags that hold from the next item on: an operator after them still is of the item before.
+    flags: String,
+    /// How often the last item is repeated, repetitions in it included; the most of the items of this group so far.
+    times: u32,
+    most: u32,
+    /// Whether case was ever ignored before.
+    folds: bool,
+    weight: u64,
 }
 
 /// One member of a class, or an escape.
 enum Member {
-    Char(char),
+    /// A code point; a surrogate too, which no text has.
+    Char(u32),
     /// Already in the engine's class syntax.
     Class(String),
 }
@@ -64,26 +95,54 @@ impl<'a> Translator<'a> {
         start.get(..start.len() - self.rest.len()).unwrap_or(start)
     }
 
-    fn literal(&mut self, c: char) {
-        if c.is_ascii_alphanumeric() || c == ' ' || !c.is_ascii() {
-            self.out.push(c);
-        } else {
-            let _ = write!(self.out, "\\x{{{:X}}}", u32::from(c));
+    fn literal(&mut self, code: u32) {
+        match char::from_u32(code) {
+            None => self.out.push_str(NOTHING),
+            Some(c) if c.is_ascii_alphanumeric() || c == ' ' || !c.is_ascii() => self.out.push(c),
+            Some(_) => drop(write!(self.out, "\\x{{{code:X}}}")),
         }
+        self.atom(1);
+    }
+
+    /// There is an item that may be repeated, and in it is what is repeated as often.
+    fn atom(&mut self, times: u32) {
         self.repeatable = true;
+        self.repeated = false;
+        self.times = times;
+        self.most = self.most.max(times);
+    }
+
+    fn open(&mut self) {
+        self.open.push(self.most);
+        self.most = 1;
+        self.repeatable = false;
+    }
+
+    /// What reading the engine's form of a class takes, before it is read.
+    fn weigh(&mut self, ranges: u64, code_points: u64) -> Result<()> {
+        self.weight += RANGE * ranges + if self.folds { code_points / FOLDED } else { 0 };
+        if self.weight > PATTERN_WEIGHT { Err(too_large(self.pattern)) } else { Ok(()) }
+    }
+
+    fn flush(&mut self) {
+        let flags = std::mem::take(&mut self.flags);
+        self.out.push_str(&flags);
     }
 
     fn item(&mut self, c: char) -> Result<()> {
+        if !matches!(c, '*' | '+' | '?' | '{') {
+            self.flush();
+        }
         match c {
             '(' => return self.group(),
             ')' => {
-                if self.open == 0 {
+                let Some(outside) = self.open.pop() else {
                     return Err(format!("unexpected ): `{}`", self.pattern));
-                }
-                self.open -= 1;
+                };
                 self.take();
                 self.out.push(')');
-                self.repeatable = true;
+                let inside = std::mem::replace(&mut self.most, outside);
+                self.atom(inside);
             }
             '|' => {
                 self.take();
@@ -94,20 +153,21 @@ impl<'a> Translator<'a> {
             '{' => match self.counts()? {
                 Some(_) => return self.repetition(),
                 None => {
+                    self.flush();
                     self.take();
-                    self.literal('{');
+                    self.literal('{'.into());
                 }
             },
             '[' => return self.class(),
             '.' | '^' | '$' => {
                 self.take();
                 self.out.push(c);
-                self.repeatable = true;
+                self.atom(1);
             }
             '\\' => return self.escape(),
             _ => {
                 self.take();
-                self.literal(c);
+                self.literal(c.into());
             }
         }
         Ok(())
@@ -116,18 +176,12 @@ impl<'a> Translator<'a> {
     fn group(&mut self) -> Result<()> {
         let start = self.rest;
         self.take();
-        self.repeatable = false;
         if !self.eat("?") {
             self.out.push('(');
-            self.open += 1;
+            self.open();
             return Ok(());
         }
-        if self.eat("P<") || self.eat("<") {
-            let unsupported =
-                || Err(format!("invalid or unsupported Perl syntax: `{}`", start.get(..3).unwrap_or(start)));
-            if matches!(self.peek(), Some('=' | '!')) {
-                return unsupported();
-            }
+        if self.rest.len() > 2 && self.eat("P<") || self.rest.len() > 1 && self.eat("<") {
             let Some((name, rest)) = self.rest.split_once('>') else {
                 return Err(format!("invalid named capture: `{start}`"));
             };
@@ -137,7 +191,7 @@ impl<'a> Translator<'a> {
             }
             // Go's names may begin with a digit; the engine's not. The position is what counts here.
             self.out.push('(');
-            self.open += 1;
+            self.open();
             return Ok(());
         }
         let mut flags = String::new();
@@ -145,30 +199,34 @@ impl<'a> Translator<'a> {
         loop {
             let bad = |t: &Self| Err(format!("invalid or unsupported Perl syntax: `{}`", t.since(start)));
             match self.take() {
-                Some(flag @ ('i' | 'm' | 's' | 'U')) => flags.push(flag),
+                Some(flag @ ('i' | 'm' | 's' | 'U')) => {
+                    self.folds |= flag == 'i' && !negative;
+                    flags.push(flag);
+                }
                 Some('-') if !negative => {
                     negative = true;
                     flags.push('-');
                 }
                 Some(':') if !flags.ends_with('-') => {
                     let _ = write!(self.out, "(?{flags}:");
-                    self.open += 1;
+                    self.open();
                     return Ok(());
                 }
                 Some(')') if !flags.ends_with('-') => {
                     if !flags.is_empty() {
-                        let _ = write!(self.out, "(?{flags})");
+                        let _ = write!(self.flags, "(?{flags})");
                     }
+                    // The engine knows no operator of an operator, and this would turn one around.
+                    self.repeatable &= !self.repeated && !flags.contains('U');
                     return Ok(());
                 }
-                None => return Err(format!("missing closing ): `{}`", self.pattern)),
                 _ => return bad(self),
             }
         }
     }
 
     /// `{n}`, `{n,}`, `{n,m}` ahead; `None` where it is no such thing and stands for itself.
-    fn counts(&self) -> Result<Option<&'a str>> {
+    fn counts(&self) -> Result<Option<(&'a str, u32)>> {
         let Some((inside, _)) = self.rest.get(1..).and_then(|r| r.split_once('}')) else { return Ok(None) };
         let (low, high) = inside.split_once(',').map_or((inside, None), |(low, high)| (low, Some(high)));
         let number =
@@ -177,39 +235,50 @@ impl<'a> Translator<'a> {
             return Ok(None);
         }
         let count = |s: &str| s.parse::<u32>().unwrap_or(u32::MAX);
-        let (least, most) = (count(low), high.filter(|h| !h.is_empty()).map(count));
+        let least = count(low);
+        let most = high.map_or(Some(least), |high| (!high.is_empty()).then(|| count(high)));
         let whole = self.rest.get(..inside.len() + 2).unwrap_or(self.rest);
         if least > MAX_REPEAT || most.is_some_and(|most| most > MAX_REPEAT || most < least) {
             return Err(format!("invalid repeat count: `{whole}`"));
         }
-        Ok(Some(whole))
+        // Without an upper bound, the lower one counts.
+        Ok(Some((whole, most.unwrap_or(least))))
     }
 
-    fn operator(&mut self) -> Result<Option<&'a str>> {
+    /// An operator, and how often it repeats at most; 1 where that has no bound.
+    fn operator(&mut self) -> Result<Option<(&'a str, u32)>> {
         let start = self.rest;
-        match self.peek() {
+        let times = match self.peek() {
             Some('*' | '+' | '?') => {
                 self.take();
+                1
             }
             Some('{') => match self.counts()? {
-                Some(counts) => self.rest = self.rest.get(counts.len()..).unwrap_or(""),
+                Some((counts, times)) => {
+                    self.rest = self.rest.get(counts.len()..).unwrap_or("");
+                    times
+                }
                 None => return Ok(None),
             },
             _ => return Ok(None),
-        }
+        };
         self.eat("?");
-        Ok(Some(self.since(start)))
+        Ok(Some((self.since(start), times)))
     }
 
     fn repetition(&mut self) -> Result<()> {
         let start = self.rest;
-        let Some(operator) = self.operator()? else { return Ok(()) };
+        let Some((operator, times)) = self.operator()? else { return Ok(()) };
         if !self.repeatable {
-            return Err(format!(
-                "missing argument to repetition operator: `{}`",
-                operator.strip_suffix('?').filter(|o| !o.is_empty()).unwrap_or(operator)
-            ));
+            return Err(format!("missing argument to repetition operator: `{operator}`"));
         }
+        // Nested ones multiply. What is repeated 0 times is not looked into.
+        let times = if times == 0 { 1 } else { self.times.saturating_mul(times) };
+        if times > MAX_REPEAT {
+            return Err(format!("invalid repeat count: `{operator}`"));
+        }
+        self.atom(times);
+        self.repeated = true;
         self.out.push_str(operator);
         if self.operator()?.is_some() {
             return Err(format!("invalid nested repetition operator: `{}`", self.since(start)));
@@ -221,7 +290,7 @@ impl<'a> Translator<'a> {
         if self.eat("\\Q") {
             let (quoted, rest) = self.rest.split_once("\\E").unwrap_or((self.rest, ""));
             for c in quoted.chars() {
-                self.literal(c);
+                self.literal(c.into());
             }
             self.rest = rest;
             return Ok(());
@@ -229,7 +298,7 @@ impl<'a> Translator<'a> {
         for (escape, meaning) in [("\\A", "\\A"), ("\\z", "\\z"), ("\\b", "(?-u:\\b)"), ("\\B", "(?-u:\\B)")] {
             if self.eat(escape) {
                 self.out.push_str(meaning);
-                self.repeatable = true;
+                self.atom(1);
                 return Ok(());
             }
         }
@@ -237,7 +306,7 @@ impl<'a> Translator<'a> {
             Member::Char(c) => self.literal(c),
             Member::Class(class) => {
                 let _ = write!(self.out, "[{class}]");
-                self.repeatable = true;
+                self.atom(1);
             }
         }
         Ok(())
@@ -259,12 +328,12 @@ impl<'a> Translator<'a> {
             's' => class("\\t\\n\\x0C\\r\\x20"),
             'S' => class("[^\\t\\n\\x0C\\r\\x20]"),
             'p' | 'P' => self.property(start, c == 'P'),
-            'a' => Ok(Member::Char('\x07')),
-            'f' => Ok(Member::Char('\x0c')),
-            't' => Ok(Member::Char('\t')),
-            'n' => Ok(Member::Char('\n')),
-            'r' => Ok(Member::Char('\r')),
-            'v' => Ok(Member::Char('\x0b')),
+            'a' => Ok(Member::Char(7)),
+            'f' => Ok(Member::Char(12)),
+            't' => Ok(Member::Char(9)),
+            'n' => Ok(Member::Char(10)),
+            'r' => Ok(Member::Char(13)),
+            'v' => Ok(Member::Char(11)),
             'x' => self.hexadecimal(start),
             '1'..='7' if !matches!(self.peek(), Some('0'..='7')) => Err(self.bad_escape(start)),
             '0'..='7' => {
@@ -274,9 +343,9 @@ impl<'a> Translator<'a> {
                     code = code * 8 + digit;
                     self.take();
                 }
-                char::from_u32(code).map(Member::Char).ok_or_else(|| self.bad_escape(start))
+                Ok(Member::Char(code))
             }
-            c if c.is_ascii() && !c.is_ascii_alphanumeric() => Ok(Member::Char(c)),
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => Ok(Member::Char(c.into())),
             _ => Err(self.bad_escape(start)),
         }
     }
@@ -285,19 +354,22 @@ impl<'a> Translator<'a> {
         format!("invalid escape sequence: `{}`", self.since(start))
     }
 
+    /// `\x41`, `\x{41}`
     fn hexadecimal(&mut self, start: &'a str) -> Result<Member> {
-        let digits = if self.eat("{") {
-            let Some((digits, rest)) = self.rest.split_once('}') else { return Err(self.bad_escape(start)) };
-            self.rest = rest;
-            digits
-        } else {
-            let digits = self.rest.get(..2).unwrap_or("");
-            self.rest = self.rest.get(digits.len()..).unwrap_or("");
-            digits
-        };
-        let valid = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-        let code = u32::from_str_radix(digits, 16).ok().filter(|_| valid);
-        code.and_then(char::from_u32).map(Member::Char).ok_or_else(|| self.bad_escape(start))
+        let digit = |t: &mut Self| t.take().and_then(|c| c.to_digit(16)).ok_or_else(|| t.bad_escape(start));
+        if !self.eat("{") {
+            let first = self.take().ok_or_else(|| self.bad_escape(start))?.to_digit(16);
+            let second = digit(self)?;
+            return first.map(|first| Member::Char(first * 16 + second)).ok_or_else(|| self.bad_escape(start));
+        }
+        let mut code = digit(self)?;
+        while !self.eat("}") {
+            code = code * 16 + digit(self)?;
+            if code > u32::from(char::MAX) {
+                return Err(self.bad_escape(start));
+            }
+        }
+        Ok(Member::Char(code))
     }
 
     /// `\pL`, `\p{Greek}`, `\p{^Greek}`.
@@ -314,13 +386,16 @@ impl<'a> Translator<'a> {
             self.take().map(String::from).unwrap_or_default()
         };
         let (negated, name) = name.strip_prefix('^').map_or((negated, name.as_str()), |name| (!negated, name));
-        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_') {
-            return bad(self);
+        let Some(class) = known_property(name) else { return bad(self) };
+        if class.is_empty() {
+            return Ok(Member::Class(if negated { "\\x{0}-\\x{10FFFF}" } else { NOTHING }.to_owned()));
         }
-        let class = format!("\\{}{{{name}}}", if negated { 'P' } else { 'p' });
+        let class = format!("\\{}{{{class}}}", if negated { 'P' } else { 'p' });
         // The engine decides which names there are.
-        if regex_syntax::parse(&class).is_err() {
-            return bad(self);
+        let Ok(parsed) = regex_syntax::parse(&class) else { return bad(self) };
+        if let HirKind::Class(Class::Unicode(class)) = parsed.kind() {
+            let code_points = class.iter().map(|range| u64::from(range.end()) - u64::from(range.start()) + 1).sum();
+            self.weigh(class.ranges().len() as u64, code_points)?;
         }
         Ok(Member::Class(class))
     }
@@ -335,13 +410,13 @@ impl<'a> Translator<'a> {
         let mut first = true;
         loop {
             match self.peek() {
-                None => return Err(format!("missing closing ]: `{start}`")),
+                None => return Err(missing(start)),
                 Some(']') if !first => break,
                 _ => {}
             }
             first = false;
             let from = self.rest;
-            let low = match self.member()? {
+            let low = match self.member(start)? {
                 Member::Class(class) => {
                     self.out.push_str(&class);
                     continue;
@@ -352,21 +427,48 @@ impl<'a> Translator<'a> {
             let mut ahead = self.rest.chars();
             if ahead.next() == Some('-') && !matches!(ahead.next(), Some(']') | None) {
                 self.take();
-                let to = self.member()?;
-                high = match to {
-                    Member::Char(high) if high >= low => high,
-                    _ => return Err(format!("invalid character class range: `{}`", self.since(from))),
-                };
+                high = self.end_of_range()?;
+                if high < low {
+                    return Err(format!("invalid character class range: `{}`", self.since(from)));
+                }
             }
-            let _ = write!(self.out, "\\x{{{:X}}}-\\x{{{:X}}}", u32::from(low), u32::from(high));
+            self.range(low, high)?;
         }
         self.take();
         self.out.push(']');
-        self.repeatable = true;
+        self.atom(1);
         Ok(())
     }
 
-    fn member(&mut self) -> Result<Member> {
+    /// What follows a dash: a character, not a class.
+    fn end_of_range(&mut self) -> Result<u32> {
+        let start = self.rest;
+        match self.take() {
+            Some('\\') => {
+                self.rest = start;
+                match self.escaped()? {
+                    Member::Char(code) => Ok(code),
+                    Member::Class(_) => Err(format!("invalid escape sequence: `{}`", start.get(..2).unwrap_or(start))),
+                }
+            }
+            c => Ok(c.map_or(0, u32::from)),
+        }
+    }
+
+    /// The engine takes no surrogates.
+    fn range(&mut self, low: u32, high: u32) -> Result<()> {
+        let low = if (0xD800..=0xDFFF).contains(&low) { 0xE000 } else { low };
+        let high = if (0xD800..=0xDFFF).contains(&high) { 0xD7FF } else { high };
+        if low > high {
+            self.out.push_str(NOTHING);
+            return Ok(());
+        }
+        self.weigh(0, u64::from(high - low) + 1)?;
+        let _ = write!(self.out, "\\x{{{low:X}}}-\\x{{{high:X}}}");
+        Ok(())
+    }
+
+    fn member(&mut self, class: &str) -> Result<Member> {
         const NAMES: [&str; 14] = [
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
             "word", "xdigit",
@@ -382,13 +484,56 @@ impl<'a> Translator<'a> {
         if self.peek() == Some('\\') {
             return self.escaped();
         }
-        self.take().map(Member::Char).ok_or_else(|| format!("missing closing ]: `{}`", self.pattern))
+        self.take().map(|c| Member::Char(c.into())).ok_or_else(|| missing(class))
     }
+}
+
+pub(super) fn too_large(pattern: &str) -> String {
+    format!("expression too large: `{}`", shortened(pattern))
+}
+
+pub(super) fn too_deep(pattern: &str) -> String {
+    format!("expression nests too deeply: `{}`", shortened(pattern))
+}
+
+/// The beginning will do to recognize a pattern.
+fn shortened(pattern: &str) -> String {
+    let start: String = pattern.chars().take(100).collect();
+    let rest = if start.len() < pattern.len() { "..." } else { "" };
+    start + rest
+}
+
+fn missing(class: &str) -> String {
+    format!("missing closing ]: `{class}`")
+}
+
+/// The engine's form of a general category or a script, whose names Go takes in any case, without regard to spaces, dashes and
+/// underscores; the empty text for surrogates.
+fn known_property(name: &str) -> Option<String> {
+    /// Scripts of four letters; other four letters are a script's code, which Go does not know.
+    const SCRIPTS: [&str; 9] = ["ahom", "cham", "kawi", "lisu", "miao", "modi", "newa", "thai", "toto"];
+    let name: String = name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).map(|c| c.to_ascii_lowercase()).collect();
+    // The engine would take `is` before any name.
+    if name.is_empty() || name.starts_with("is") || !name.bytes().all(|b| b.is_ascii_alphabetic()) {
+        return None;
+    }
+    if name == "cs" || name == "surrogate" {
+        return Some(String::new());
+    }
+    let category = format!("gc={name}");
+    if regex_syntax::parse(&format!("\\p{{{category}}}")).is_ok() {
+        return Some(category);
+    }
+    (name.len() != 4 || SCRIPTS.contains(&name.as_str())).then(|| format!("sc={name}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::compile;
+    use crate::library::Effort;
+
+    fn compile(pattern: &str) -> Result<std::sync::Arc<regex_automata::meta::Regex>, String> {
+        super::super::compile_constant(pattern, &mut Effort::default())
+    }
 
     #[track_caller]
     fn check(pattern: &str, matching: &[&str], others: &[&str]) {
@@ -403,10 +548,7 @@ mod tests {
 
     #[track_caller]
     fn refused(pattern: &str, message: &str) {
-        match compile(pattern) {
-            Err(crate::eval::Halt::Error(e)) => assert_eq!(e.message, format!("error parsing regexp: {message}")),
-            other => panic!("`{pattern}` gives {other:?}"),
-        }
+        assert_eq!(compile(pattern).map(drop), Err(format!("error parsing regexp: {message}")), "`{pattern}`");
     }
 
     #[test]
@@ -420,6 +562,18 @@ mod tests {
         check("^\\p{^Greek}$", &["a"], &["α"]);
         check("^[[:alpha:]\\]&&[]+$", &["a]&["], &["1"]);
         check("^[]-a]$", &["]", "^", "a"], &["b"]);
+        check("^\\p{lowercase letter}$", &["é"], &["É"]);
+        for other in ["Alphabetic", "Emoji", "Grek", "Script=Greek", "IsGreek", "White_Space", ""] {
+            refused(&format!("\\p{{{other}}}"), &format!("invalid character class range: `\\p{{{other}}}`"));
+        }
+    }
+
+    #[test]
+    fn no_text_has_surrogates() {
+        check("^[\\x{20}-\\x{D7FF}\\x{E000}-\\x{10FFFF}]$", &["a", "😀"], &["\n"]);
+        check("^[^\\x{D800}-\\x{DFFF}]$", &["a"], &[]);
+        check("^[\\x{D000}-\\x{E000}]$", &["\u{E000}"], &["\u{E001}"]);
+        check("\\x{D800}|\\p{Cs}|[\\p{Cs}]", &[], &["a", "\u{E000}"]);
     }
 
     #[test]
@@ -431,6 +585,7 @@ mod tests {
         check("^\\101\\x{42}$", &["AB"], &[]);
         check("(?i)straße", &["STRAßE"], &[]);
         check("(?U)a+", &["a"], &[]);
+        check("^a(?i)+b$", &["aaB"], &["aAb"]);
     }
 
     #[test]
@@ -447,6 +602,12 @@ mod tests {
         refused("[z-a]", "invalid character class range: `z-a`");
         refused("\\", "trailing backslash at end of expression: ``");
         refused("\\1", "invalid escape sequence: `\\1`");
+        refused("*?", "missing argument to repetition operator: `*?`");
+        refused("x(?i", "invalid or unsupported Perl syntax: `(?i`");
+        refused("(?<=a)b", "invalid named capture: `(?<=a)b`");
+        refused("[a-\\d]", "invalid escape sequence: `\\d`");
+        refused("(a{100}){100}", "invalid repeat count: `{100}`");
+        refused("\\x{g}", "invalid escape sequence: `\\x{g`");
         assert!(compile("((((a{1000}){1000}){1000}){1000})").is_err());
     }
 }

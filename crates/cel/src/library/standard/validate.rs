@@ -29,7 +29,7 @@ fn last_literal(checked: &Checked, call: NodeId) -> Option<(NodeId, &Literal)> {
 
 fn matches(checked: &Checked, call: NodeId, issues: &mut Vec<Issue>) {
     if let Some((argument, Literal::String(pattern))) = last_literal(checked, call)
-        && let Err(message) = regex::compile_constant(pattern)
+        && let Err(message) = regex::check(pattern)
     {
         report(checked, argument, "invalid matches argument", Some(message), issues);
     }
