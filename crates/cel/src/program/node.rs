@@ -87,7 +87,7 @@ pub(super) struct Attribute {
     pub(super) test: bool,
     /// An optional step from what has no fields is absent.
     pub(super) lenient: bool,
-    /// All qualifiers are constants, none optional.
+    /// All qualifiers are constants or variables, none optional.
     pub(super) plain: bool,
     /// What the attribute itself costs: 1, or 0 for a test and over a conditional.
     pub(super) own_cost: u64,
@@ -178,15 +178,18 @@ pub(super) struct Call {
     pub(super) arguments: Box<[Node]>,
     /// All arguments are evaluated though one fails (COST model, A5).
     pub(super) all_arguments: bool,
-    /// `text.startsWith(part)` and its kin.
-    pub(super) text_test: Option<TextTest>,
+    /// What the evaluator does by itself.
+    pub(super) known: Option<Known>,
     /// From constant arguments.
     pub(super) specialized: Option<Code>,
 }
 
-/// Tests of texts that the evaluator knows by itself.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum TextTest {
+/// Functions that short ways know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Not,
+    HasValue,
+    Size,
     StartsWith,
     EndsWith,
     Contains,

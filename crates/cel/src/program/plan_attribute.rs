@@ -119,6 +119,14 @@ fn index_key(node: Node) -> QualifierKey {
     }
 }
 
+/// Whether a key is there without evaluation.
+fn is_at_hand(key: &QualifierKey) -> bool {
+    match key {
+        QualifierKey::Field(_) | QualifierKey::Const(_) => true,
+        QualifierKey::Node(node) => matches!(node.op, Op::Variable(_) | Op::Local(_)),
+    }
+}
+
 /// Puts qualifiers on what they start from.
 fn attach(root: Node, mut qualifiers: Vec<Qualifier>, test: bool, lenient: bool) -> Op {
     if qualifiers.is_empty() {
@@ -138,7 +146,7 @@ fn attach(root: Node, mut qualifiers: Vec<Qualifier>, test: bool, lenient: bool)
             (Root::Node(Node { id: root.id, op }), conditional)
         }
     };
-    let plain = qualifiers.iter().all(|q| !q.optional && !matches!(q.key, QualifierKey::Node(_)));
+    let plain = qualifiers.iter().all(|q| !q.optional && is_at_hand(&q.key));
     let own_cost = u64::from(!test && !conditional);
     Op::Attribute(Box::new(Attribute { root, qualifiers: qualifiers.into(), test, lenient, plain, own_cost }))
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    node::{Binary, BinaryOp, Call, Candidate, Code, Fit, InSet, Node, Op, Target, TextTest},
+    node::{Binary, BinaryOp, Call, Candidate, Code, Fit, InSet, Known, Node, Op, Target},
     plan::{Build, Planner},
     run_call,
 };
@@ -117,13 +117,16 @@ impl Planner<'_> {
         let specialized = self.specialize(id, &constants)?;
         let single = target.resolved || SINGLE.contains(&&*target.function);
         let all_arguments = arguments.len() <= 2 && single && specialized.is_none();
-        let text_test = match (&*target.function, &*target.candidates) {
-            ("startsWith", [_]) => Some(TextTest::StartsWith),
-            ("endsWith", [_]) => Some(TextTest::EndsWith),
-            ("contains", [_]) => Some(TextTest::Contains),
+        let known = match (&*target.function, &*target.candidates) {
+            ("!_", [_]) => Some(Known::Not),
+            ("hasValue", [_]) => Some(Known::HasValue),
+            ("size", [_]) => Some(Known::Size),
+            ("startsWith", [_]) => Some(Known::StartsWith),
+            ("endsWith", [_]) => Some(Known::EndsWith),
+            ("contains", [_]) => Some(Known::Contains),
             _ => None,
         };
-        Ok(Op::Call(Box::new(Call { target, arguments: arguments.into(), all_arguments, text_test, specialized })))
+        Ok(Op::Call(Box::new(Call { target, arguments: arguments.into(), all_arguments, known, specialized })))
     }
 
     /// Code made from constant arguments, if the call has one overload only.

@@ -71,6 +71,15 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                     Err(halt) => Err(self.place(id, halt)),
                 }
             }
+            (Value::Double(a), Value::Double(b)) => match double(binary.op, *a, *b) {
+                Some(value) => {
+                    self.context.charge(1)?;
+                    Ok(Val::Own(value))
+                }
+                None => {
+                    self.general(binary, left.get(), right.get()).map(Val::Own).map_err(|halt| self.place(id, halt))
+                }
+            },
             (Value::List(_), Value::List(_)) if binary.op == BinaryOp::Add => self.joined(left, right),
             (a, b) => match self.general(binary, a, b) {
                 Ok(value) => Ok(Val::Own(value)),
@@ -205,6 +214,14 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
+        if unwrap {
+            let before = self.context.cost();
+            match self.peek_optional(&operands.0, scope) {
+                Some(Some(value)) => return Ok(Val::Ref(value)),
+                Some(None) => return self.eval(&operands.1, scope),
+                None => self.context.forget_back_to(before),
+            }
+        }
         let first = self.eval(&operands.0, scope)?;
         match first.get() {
             Value::Optional(None) => self.eval(&operands.1, scope),
@@ -213,6 +230,21 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             _ => Err(self.place(id, Halt::no_such_overload())),
         }
     }
+}
+
+/// What doubles always have: arithmetic that cannot fail, and comparison unless one is no number.
+fn double(op: BinaryOp, a: f64, b: f64) -> Option<Value> {
+    Some(match op {
+        BinaryOp::Add => Value::Double(a + b),
+        BinaryOp::Subtract => Value::Double(a - b),
+        BinaryOp::Multiply => Value::Double(a * b),
+        BinaryOp::Divide => Value::Double(a / b),
+        BinaryOp::Less => Value::Bool(a.partial_cmp(&b)?.is_lt()),
+        BinaryOp::LessEqual => Value::Bool(a.partial_cmp(&b)?.is_le()),
+        BinaryOp::Greater => Value::Bool(a.partial_cmp(&b)?.is_gt()),
+        BinaryOp::GreaterEqual => Value::Bool(a.partial_cmp(&b)?.is_ge()),
+        BinaryOp::Equal | BinaryOp::NotEqual | BinaryOp::Modulo | BinaryOp::In => return None,
+    })
 }
 
 #[inline]

@@ -4,10 +4,11 @@
 //! A short way either gives what the long one would and charges the same, or gives nothing and leaves no trace; then the long way
 //! is gone from the start. So errors, unknowns, optionals and an exhausted budget are the long way's business alone.
 use super::{
-    node::{Attribute, Binary, BinaryOp, Call, Local, Node, Op, QualifierKey, Root, TextTest, Which},
+    node::{Attribute, Binary, BinaryOp, Call, Known, Local, Node, Op, QualifierKey, Root, Which},
     price,
     probe::Probe,
     run::{Run, Scope},
+    run_call,
 };
 use crate::{
     eval::Bound,
@@ -52,7 +53,11 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let truth = match &node.op {
             Op::Binary(binary) => self.comparison(binary, scope),
             Op::Attribute(attribute) if attribute.test => self.presence(attribute, scope),
-            Op::Call(call) => self.text_test(call, scope),
+            Op::Call(call) => match call.known {
+                Some(Known::Not) => self.negation(call, scope),
+                Some(Known::HasValue) => self.has_value(call, scope),
+                _ => self.text_test(call, scope),
+            },
             Op::InSet(set) => self.peek(&set.element, scope).map(|element| set.contains(element)),
             Op::Variable(_) | Op::Local(_) | Op::Attribute(_) => match self.peek(node, scope) {
                 Some(Value::Bool(b)) => Some(*b),
@@ -67,7 +72,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     /// The value of a constant or of an attribute without optionals, computed keys or failures; charged if there.
-    #[inline]
+    ///
+    /// Always inline: it is mostly a test of one byte and a load, and left to itself the compiler calls it.
+    #[inline(always)]
     pub(super) fn peek<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>) -> Option<&'s Value>
     where
         'r: 's,
@@ -85,7 +92,32 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         self.context.charge_if_affordable(cost).then_some(value)
     }
 
-    #[inline]
+    /// What stands at the end of an optional attribute without computed keys, or that there is nothing; charged.
+    pub(super) fn peek_optional<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>) -> Option<Option<&'s Value>>
+    where
+        'r: 's,
+    {
+        let Op::Attribute(attribute) = &node.op else { return None };
+        if P::ON || attribute.test {
+            return None;
+        }
+        let mut at = self.root(&attribute.root, scope)?;
+        let (mut optional, mut cost) = (false, attribute.own_cost);
+        for qualifier in &attribute.qualifiers {
+            optional |= qualifier.optional;
+            // What has no keys, and keys that are none, are the long way's.
+            let (QualifierKey::Field(key), Value::Map(map)) = (&qualifier.key, at) else { return None };
+            match map.get_field(key) {
+                Some(found) => at = found,
+                None if optional => return self.context.charge_if_affordable(cost).then_some(None),
+                None => return None,
+            }
+            cost += 1;
+        }
+        (optional && self.context.charge_if_affordable(cost)).then_some(Some(at))
+    }
+
+    #[inline(never)]
     pub(super) fn peek_attribute<'s>(&mut self, attribute: &'s Attribute, scope: &'s Scope<'s>) -> Option<&'s Value>
     where
         'r: 's,
@@ -109,29 +141,46 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
+    #[inline]
+    fn root<'s>(&self, root: &'s Root, scope: &'s Scope<'s>) -> Option<&'s Value>
+    where
+        'r: 's,
+    {
+        match root {
+            Root::Variable(_, slot) => self.bound(*slot),
+            Root::Local(_, local) => bound_local(*local, scope),
+            Root::Node(_) => None,
+        }
+    }
+
     /// Along all qualifiers but the last `leave`.
     #[inline]
     fn walk<'s>(&self, attribute: &'s Attribute, scope: &'s Scope<'s>, leave: usize) -> Option<&'s Value>
     where
         'r: 's,
     {
-        let mut at = match &attribute.root {
-            Root::Variable(_, slot) => self.bound(*slot)?,
-            Root::Local(_, local) => bound_local(*local, scope)?,
-            Root::Node(_) => return None,
-        };
+        let mut at = self.root(&attribute.root, scope)?;
         let steps = attribute.qualifiers.len().saturating_sub(leave);
         for qualifier in attribute.qualifiers.iter().take(steps) {
             at = match (&qualifier.key, at) {
                 (QualifierKey::Field(key), Value::Map(map)) => map.get_field(key)?,
-                (QualifierKey::Const(key), Value::Map(map)) => map.get_value(key)?,
-                (QualifierKey::Const(Value::Int(index)), Value::List(list)) => {
-                    list.as_slice().get(usize::try_from(*index).ok()?)?
-                }
-                _ => return None,
-            }
+                (QualifierKey::Field(_), _) => return None,
+                (QualifierKey::Const(key), _) => at_key(at, key)?,
+                (QualifierKey::Node(node), _) => at_key(at, self.variable_at_hand(node, scope)?)?,
+            };
         }
         Some(at)
+    }
+
+    fn variable_at_hand<'s>(&self, node: &'s Node, scope: &'s Scope<'s>) -> Option<&'s Value>
+    where
+        'r: 's,
+    {
+        match node.op {
+            Op::Variable(slot) => self.bound(slot),
+            Op::Local(local) => bound_local(local, scope),
+            _ => None,
+        }
     }
 
     pub(super) fn presence<'s>(&mut self, attribute: &'s Attribute, scope: &'s Scope<'s>) -> Option<bool>
@@ -150,7 +199,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
-    /// Ints, bools and texts.
+    /// Ints, doubles, bools and texts.
     #[inline]
     pub(super) fn comparison<'s>(&mut self, binary: &'s Binary, scope: &'s Scope<'s>) -> Option<bool>
     where
@@ -162,27 +211,37 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
         let right = self.operand(&binary.right, scope, LEVELS)?;
         let left = self.operand(&binary.left, scope, LEVELS)?;
-        if let (Some(a), Some(b)) = (left.int(), right.int()) {
-            let truth = match binary.op {
-                Equal => a == b,
-                NotEqual => a != b,
-                Less => a < b,
-                LessEqual => a <= b,
-                Greater => a > b,
-                GreaterEqual => a >= b,
-                _ => return None,
-            };
-            return self.context.charge_if_affordable(1).then_some(truth);
-        }
-        let (Short::Ref(left), Short::Ref(right)) = (left, right) else { return None };
-        let (same, cost) = match (left, right) {
-            (Value::String(a), Value::String(b)) => (a == b, price::comparison(left, right)),
-            (Value::Bool(a), Value::Bool(b)) => (a == b, 1),
-            _ => return None,
+        let (Some(a), Some(b)) = (left.int(), right.int()) else {
+            return self.comparison_of_others(binary.op, left, right);
         };
         let truth = match binary.op {
-            Equal => same,
-            NotEqual => !same,
+            Equal => a == b,
+            NotEqual => a != b,
+            Less => a < b,
+            LessEqual => a <= b,
+            Greater => a > b,
+            GreaterEqual => a >= b,
+            _ => return None,
+        };
+        self.context.charge_if_affordable(1).then_some(truth)
+    }
+
+    #[inline(never)]
+    fn comparison_of_others(&mut self, op: BinaryOp, left: Short<'_>, right: Short<'_>) -> Option<bool> {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        let (Short::Ref(left), Short::Ref(right)) = (left, right) else { return None };
+        let (truth, cost) = match (left, right, op) {
+            (Value::String(a), Value::String(b), Equal) => (a == b, price::comparison(left, right)),
+            (Value::String(a), Value::String(b), NotEqual) => (a != b, price::comparison(left, right)),
+            (Value::Bool(a), Value::Bool(b), Equal) => (a == b, 1),
+            (Value::Bool(a), Value::Bool(b), NotEqual) => (a != b, 1),
+            (Value::Double(a), Value::Double(b), Equal) => (a == b, 1),
+            (Value::Double(a), Value::Double(b), NotEqual) => (a != b, 1),
+            // What is no number has no order, which is an error: the long way's.
+            (Value::Double(a), Value::Double(b), Less) => (a.partial_cmp(b)?.is_lt(), 1),
+            (Value::Double(a), Value::Double(b), LessEqual) => (a.partial_cmp(b)?.is_le(), 1),
+            (Value::Double(a), Value::Double(b), Greater) => (a.partial_cmp(b)?.is_gt(), 1),
+            (Value::Double(a), Value::Double(b), GreaterEqual) => (a.partial_cmp(b)?.is_ge(), 1),
             _ => return None,
         };
         self.context.charge_if_affordable(cost).then_some(truth)
@@ -199,6 +258,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     {
         match &node.op {
             Op::Binary(binary) => self.sum(binary, scope, levels.checked_sub(1)?).map(Short::Int),
+            Op::Call(call) => self.size(call, scope).map(Short::Int),
             _ => self.peek(node, scope).map(Short::Ref),
         }
     }
@@ -275,29 +335,81 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
+    /// `size(x)` of a list or map, whose size is known.
+    #[inline(never)]
+    fn size<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<i64>
+    where
+        'r: 's,
+    {
+        let (Some(Known::Size), [argument]) = (call.known, &*call.arguments) else { return None };
+        let value = self.peek(argument, scope)?;
+        let size = match value {
+            Value::List(list) => list.len(),
+            Value::Map(map) => map.len(),
+            _ => return None,
+        };
+        let price = run_call::price_of(&call.target, std::slice::from_ref(value));
+        self.context.charge_if_affordable(price).then_some(i64::try_from(size).unwrap_or(i64::MAX))
+    }
+
+    /// `!x`, but not of another: for their levels see [`Run::operand`].
+    fn negation<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<bool>
+    where
+        'r: 's,
+    {
+        let [operand] = &*call.arguments else { return None };
+        if matches!(&operand.op, Op::Call(inner) if inner.known == Some(Known::Not)) {
+            return None;
+        }
+        let truth = self.truth(operand, scope)?;
+        let price = run_call::price_of(&call.target, &[Value::Bool(truth)]);
+        self.context.charge_if_affordable(price).then_some(!truth)
+    }
+
+    fn has_value<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<bool>
+    where
+        'r: 's,
+    {
+        let [optional] = &*call.arguments else { return None };
+        let truth = self.peek_optional(optional, scope)?.is_some();
+        let price = run_call::price_of(&call.target, &[Value::NONE]);
+        self.context.charge_if_affordable(price).then_some(truth)
+    }
+
     fn text_test<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<bool>
     where
         'r: 's,
     {
-        let (test, [text, part]) = (call.text_test?, &*call.arguments) else { return None };
+        let (test, [text, part]) = (call.known?, &*call.arguments) else { return None };
         let (text, part) = (self.peek(text, scope)?, self.peek(part, scope)?);
         let (Value::String(t), Value::String(p)) = (text, part) else { return None };
         let truth = match test {
-            TextTest::StartsWith => t.starts_with(&**p),
-            TextTest::EndsWith => t.ends_with(&**p),
-            TextTest::Contains => t.contains(&**p),
+            Known::StartsWith => t.starts_with(&**p),
+            Known::EndsWith => t.ends_with(&**p),
+            Known::Contains => t.contains(&**p),
+            Known::Not | Known::HasValue | Known::Size => return None,
         };
         let cost = match (call.target.resolved, test) {
             (false, _) => 1,
-            (true, TextTest::StartsWith | TextTest::EndsWith) => price::traversal(text),
-            (true, TextTest::Contains) => price::traversal(text).saturating_mul(price::traversal(part)),
+            (true, Known::Contains) => price::traversal(text).saturating_mul(price::traversal(part)),
+            (true, _) => price::traversal(text),
         };
         self.context.charge_if_affordable(cost).then_some(truth)
     }
 }
 
+/// What is there under a key that is no field.
+#[inline(never)]
+fn at_key<'s>(value: &'s Value, key: &Value) -> Option<&'s Value> {
+    match (value, key) {
+        (Value::Map(map), key) => map.get_value(key),
+        (Value::List(list), Value::Int(index)) => list.as_slice().get(usize::try_from(*index).ok()?),
+        _ => None,
+    }
+}
+
 /// An iteration variable.
-#[inline]
+#[inline(always)]
 fn bound_local<'s>(local: Local, scope: &'s Scope<'s>) -> Option<&'s Value> {
     let mut at = scope;
     for _ in 0..local.up {

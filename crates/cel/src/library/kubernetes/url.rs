@@ -146,8 +146,12 @@ fn go_quoted(text: &str) -> String {
 }
 
 fn read(text: &str) -> Result<Url, Halt> {
-    check(text)
-        .and_then(|()| parse::with_fragment(text).map_err(|error| format!("parse {}: {error}", go_quoted(text))))
+    // A request has no fragment: what stands after a `#` is known only to the second reading.
+    let read = match parse::request(text) {
+        Ok(_) if text.contains('#') => parse::with_fragment(text),
+        read => read,
+    };
+    read.map_err(|error| format!("parse {}: {error}", go_quoted(text)))
         .map_err(|error| invalid(format!("URL parse error during conversion from string: {error}")))
 }
 
