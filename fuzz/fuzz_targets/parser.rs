@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
             match ENV.parse(&printed) {
                 Ok(again) => assert!(again.is_same(&ast), "{text:?} prints {printed:?}, which is {again}"),
                 Err(issues) => {
-                    let limited = issues.0.iter().all(|issue| issue.at.is_none());
+                    let limited = issues.list.iter().all(|issue| issue.at.is_none());
                     assert!(limited, "{text:?} prints {printed:?}: {issues}");
                 }
             }
@@ -36,8 +36,8 @@ fuzz_target!(|text: &str| {
 });
 
 fn places_are_within(issues: &cel::Issues, text: &str) {
-    assert!(!issues.0.is_empty(), "no tree and no issue: {text:?}");
-    for issue in &issues.0 {
+    assert!(!issues.list.is_empty(), "no tree and no issue: {text:?}");
+    for issue in &issues.list {
         assert!(text.get(issue.span.start as usize..issue.span.end as usize).is_some(), "{issue:?} of {text:?}");
     }
     let _ = issues.render(text);

@@ -135,12 +135,9 @@ fn schema(definition: &Definition, diagnostics: &mut Vec<Diagnostic>) -> Option<
 /// Maps the issues of an expression to its place within the field's string.
 pub(crate) fn diagnose(issues: &Issues, path: &FieldPath, start: usize) -> Vec<Diagnostic> {
     let place = |span: Span| Place::Within(start + span.start as usize..start + span.end as usize);
-    issues
-        .0
-        .iter()
-        .map(|issue| Diagnostic {
-            help: issue.help.clone(),
-            ..Diagnostic::error(path.clone(), issue.message.clone()).at(place(issue.span))
-        })
-        .collect()
+    let listed = issues.list.iter().map(|issue| Diagnostic {
+        help: issue.help.clone(),
+        ..Diagnostic::error(path.clone(), issue.message.clone()).at(place(issue.span))
+    });
+    listed.chain(issues.omission().map(|omission| Diagnostic::error(path.clone(), omission))).collect()
 }

@@ -12,7 +12,7 @@ use std::{
 use crate::{
     ast::{Ast, Kind, NodeId},
     env::{Env, Table},
-    source::{Issue, Issues},
+    source::{Found, Issues},
     types::Type,
     value::Value,
 };
@@ -46,7 +46,7 @@ pub enum Reference {
     /// A constant or type name; of a struct literal, its type.
     Constant(Value),
     /// The candidate overloads of a call, by id; one when the arguments' types decide.
-    Overloads(Vec<&'static str>),
+    Overloads(Arc<[&'static str]>),
     /// A field of an object type, of a select or an optional select: the key in the value's map.
     Field(Arc<str>),
 }
@@ -119,12 +119,14 @@ struct Checker<'a> {
     known: Table<Arc<str>, Option<names::Meaning>>,
     /// The first parts of dotted names that the environment declares.
     dotted: HashSet<Arc<str>>,
+    /// What calls of known functions with known types come to.
+    resolved: Table<calls::CallKey, calls::Resolved>,
     tasks: Vec<walk::Task>,
     /// The full names of functions whose name in the text is another or has a namespace for a receiver.
     renamed: HashMap<NodeId, Arc<str>>,
     /// The full names of the types of struct literals.
     structs: Vec<(NodeId, Arc<str>)>,
-    issues: Vec<Issue>,
+    issues: Found,
     overflow_reported: bool,
 }
 
@@ -140,20 +142,21 @@ pub(crate) fn check(env: &Env, ast: Ast) -> Result<Checked, Issues> {
         locals: Table::default(),
         known: Table::default(),
         dotted: names::dotted_roots(env),
+        resolved: Table::default(),
         tasks: vec![],
         renamed: HashMap::new(),
         structs: vec![],
-        issues: vec![],
+        issues: Found::default(),
         overflow_reported: false,
     };
     checker.walk(root);
     let Checker { ast, types, found, references, renamed, structs, issues, .. } = checker;
     if !issues.is_empty() {
-        return Err(Issues::sorted(issues));
+        return Err(issues.into_issues());
     }
     let checked = Checked { ast: full_names(ast, renamed, structs), types: types.finish_all(found), references };
     let issues = validate(env, &checked);
-    if issues.is_empty() { Ok(checked) } else { Err(Issues::sorted(issues)) }
+    if issues.is_empty() { Ok(checked) } else { Err(issues.into_issues()) }
 }
 
 fn full_names(mut ast: Arc<Ast>, renamed: HashMap<NodeId, Arc<str>>, structs: Vec<(NodeId, Arc<str>)>) -> Arc<Ast> {
@@ -176,8 +179,8 @@ fn full_names(mut ast: Arc<Ast>, renamed: HashMap<NodeId, Arc<str>>, structs: Ve
 }
 
 /// What is wrong with literals whose types are right.
-fn validate(env: &Env, checked: &Checked) -> Vec<Issue> {
-    let mut issues = vec![];
+fn validate(env: &Env, checked: &Checked) -> Found {
+    let mut issues = Found::default();
     let validators = env.validators();
     if validators.is_empty() && !env.options().homogeneous_aggregates {
         return issues;
@@ -186,7 +189,9 @@ fn validate(env: &Env, checked: &Checked) -> Vec<Issue> {
     for &id in &reachable {
         if let Some(Kind::Call { function, .. }) = checked.ast.node(id).map(|node| &node.kind) {
             for (_, validator) in validators.iter().filter(|(name, _)| *name == &**function) {
-                validator(checked, id, &mut issues);
+                let mut found = vec![];
+                validator(checked, id, &mut found);
+                found.into_iter().for_each(|issue| issues.push(issue));
             }
         }
     }

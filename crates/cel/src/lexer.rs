@@ -3,7 +3,7 @@
 //! A piece of text that is no token becomes an issue and is skipped, so that the parser sees what is left.
 //!
 //! Absent: what literals mean (`parser::literals`), which identifiers are reserved (parser).
-use crate::source::{Issue, Span};
+use crate::source::{Found, Issue, Span};
 
 /// What a token is; its text is in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +54,8 @@ pub(crate) struct Token {
     pub(crate) span: Span,
 }
 
-/// All tokens, the last being `Eof`. What is no token is reported in `issues`, at most `max_issues` of it.
-pub(crate) fn tokens(text: &str, issues: &mut Vec<Issue>, max_issues: usize) -> Vec<Token> {
+/// All tokens, the last being `Eof`. What is no token is reported in `issues`.
+pub(crate) fn tokens(text: &str, issues: &mut Found) -> Vec<Token> {
     let mut lexer = Lexer { bytes: text.as_bytes(), pos: 0 };
     let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
     loop {
@@ -71,13 +71,15 @@ pub(crate) fn tokens(text: &str, issues: &mut Vec<Issue>, max_issues: usize) -> 
                 let stop = lexer.pos.min(text.len());
                 let end = (stop + 1..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(text.len());
                 lexer.pos = end;
-                if issues.len() < max_issues {
+                if issues.is_full() {
+                    issues.omit();
+                } else {
                     let bad = text.get(start..end).unwrap_or_default();
                     issues.push(Issue {
                         span: span(start, end),
                         at: Some(offset(start)),
                         message: format!("Syntax error: token recognition error at: '{bad}'"),
-                        help: help_for(bad),
+                        help: help_for(bad, text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default()),
                     });
                 }
             }
@@ -87,9 +89,19 @@ pub(crate) fn tokens(text: &str, issues: &mut Vec<Issue>, max_issues: usize) -> 
     tokens
 }
 
-fn help_for(bad: &str) -> Option<String> {
+/// What may have been meant by `bad`, given what is before and after it.
+fn help_for(bad: &str, before: &str, after: &str) -> Option<String> {
     let help = match bad.chars().next()? {
+        '=' if bad == "=>" => "did you mean `>=`? Macros take the variable as an argument: `.exists(x, x > 0)`",
+        '=' if before.ends_with("!=") => "did you mean `!=`?",
+        '=' if before.ends_with(['\'', '"']) && before.contains('{') => "an entry is `key: value`, a comparison `==`",
+        '=' if before.ends_with(['+', '-', '*', '/', ':']) => "nothing can be assigned: an expression gives a value",
+        '=' if before.trim_end().ends_with('<') => "did you mean `<=`?",
+        '=' if before.trim_end().ends_with('>') => "did you mean `>=`?",
         '=' => "did you mean `==`?",
+        '#' => "a comment begins with `//`",
+        ';' => "leave the `;` out: this is one expression",
+        '$' if after.starts_with('{') => "leave `${` and `}` out: this is an expression already",
         '&' => "did you mean `&&`?",
         '|' => "did you mean `||`?",
         '\'' | '"' if bad.contains('\\') => "a `\\` starts an escape sequence; use a raw string (r'...') or `\\\\`",
@@ -344,8 +356,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[T], errors: &[&str]) {
-        let mut issues = vec![];
-        let mut kinds: Vec<T> = tokens(text, &mut issues, 100).iter().map(|t| t.kind).collect();
+        let mut found = Found::default();
+        let mut kinds: Vec<T> = tokens(text, &mut found).iter().map(|t| t.kind).collect();
+        let issues = found.into_issues().list;
         assert_eq!(kinds.pop(), Some(T::Eof));
         assert_eq!(kinds, expected, "{text}");
         let found: Vec<&str> =

@@ -12,13 +12,15 @@ use std::sync::Arc;
 use crate::{
     ast::{Ast, Kind, Literal, NodeId},
     lexer::{self, Token, TokenKind},
-    limits::{MAX_CODE_POINTS, MAX_DEPTH, MAX_ISSUES, MAX_TREE_DEPTH},
+    limits::{MAX_CODE_POINTS, MAX_DEPTH, MAX_TREE_DEPTH},
     macros::MacroTable,
-    source::{Issue, Issues, Span},
+    source::{Found, Issue, Issues, Span},
 };
 
+mod advice;
 pub(crate) mod arena;
 mod calls;
+mod consequences;
 mod frames;
 pub(crate) mod literals;
 mod recovery;
@@ -60,15 +62,15 @@ pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
 }
 
-/// Parses `text`; all syntax errors at once.
+/// Parses `text`; all syntax errors at once, but for those that follow from another.
 pub(crate) fn parse(text: &str, syntax: Syntax<'_>) -> Result<Ast, Issues> {
     let size = text.chars().count();
     if size > MAX_CODE_POINTS {
         let message = format!("expression code point size exceeds limit: size: {size}, limit {MAX_CODE_POINTS}");
-        return Err(Issues(vec![Issue::without_place(message)]));
+        return Err(Issues::one(Issue::without_place(message)));
     }
-    let mut issues = vec![];
-    let tokens = lexer::tokens(text, &mut issues, MAX_ISSUES);
+    let mut issues = Found::default();
+    let tokens = lexer::tokens(text, &mut issues);
     let mut parser = Parser {
         text,
         syntax,
@@ -81,17 +83,21 @@ pub(crate) fn parse(text: &str, syntax: Syntax<'_>) -> Result<Ast, Issues> {
         issues,
         recovering: false,
         recoveries: 0,
+        gave_up_at: None,
         limit: None,
         error: NodeId(0),
     };
     parser.error = parser.arena.push(Kind::Literal(Literal::Null), Span::default(), 0, false);
     let root = parser.run();
     if let Some(message) = parser.limit {
-        return Err(Issues(vec![Issue::without_place(message)]));
+        return Err(Issues::one(Issue::without_place(message)));
     }
     match root {
         Some(root) if parser.issues.is_empty() => Ok(parser.arena.finish(text.into(), root)),
-        _ => Err(Issues::sorted(parser.issues)),
+        _ => {
+            let found = parser.issues.into_issues().list;
+            Err(Issues { list: consequences::dropped(found, &parser.tokens, parser.gave_up_at), omitted: 0 })
+        }
     }
 }
 
@@ -121,10 +127,12 @@ struct Parser<'a> {
     levels: usize,
     pending: frames::Pending,
     arena: Arena,
-    issues: Vec<Issue>,
+    issues: Found,
     /// After an error, until a token fits again: what follows from one mistake is not reported.
     recovering: bool,
     recoveries: usize,
+    /// Beyond it, nothing was looked at.
+    gave_up_at: Option<u32>,
     /// The limit that was met; then nothing else is reported, as in cel-go.
     limit: Option<&'static str>,
     /// Stands for operands that could not be parsed. Trees that hold it are not given out.
@@ -177,8 +185,8 @@ impl Parser<'_> {
         self.arena.name(text)
     }
 
-    fn issue(&mut self, span: Span, at: u32, message: impl Into<String>) {
-        self.issues.push(Issue { span, at: Some(at), message: message.into(), help: None });
+    fn issue(&mut self, span: Span, at: u32, message: impl Into<String>, help: Option<String>) {
+        self.issues.push(Issue { span, at: Some(at), message: message.into(), help });
     }
 
     /// Opens a nested expression.
@@ -247,7 +255,7 @@ impl Parser<'_> {
         let id = match literals::literal(kind, self.text_of(span)) {
             Ok(value) => self.arena.push(Kind::Literal(value), span, span.start, false),
             Err(message) => {
-                self.issue(span, span.start, message);
+                self.issue(span, span.start, message, advice::on_literal(kind).map(str::to_owned));
                 self.error
             }
         };

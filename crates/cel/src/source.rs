@@ -40,9 +40,14 @@ pub struct Issue {
     pub help: Option<String>,
 }
 
-/// All static problems of one expression, in the order of their places. Never empty.
+/// The static problems of one expression, in the order of their places. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issues(pub Vec<Issue>);
+pub struct Issues {
+    /// At most [`MAX_ISSUES`].
+    pub list: Vec<Issue>,
+    /// How many there are beside those listed.
+    pub omitted: usize,
+}
 
 impl std::error::Error for Issues {}
 
@@ -57,20 +62,75 @@ impl Issues {
     /// As cel-go prints compile errors of `text`: a line each, with the source's line and a caret where there is a place.
     /// (`help` is not cel-go's; it is left out.)
     pub fn render(&self, text: &str) -> String {
-        self.0.iter().map(|issue| issue.render(text)).collect::<Vec<_>>().join("\n")
+        let issues = self.list.iter().map(|issue| issue.render(text));
+        issues.chain(self.omission()).collect::<Vec<_>>().join("\n")
     }
 
-    /// In the order of their places, at most [`MAX_ISSUES`].
-    pub(crate) fn sorted(mut issues: Vec<Issue>) -> Issues {
-        issues.sort_by_key(|issue| issue.at);
-        issues.truncate(MAX_ISSUES);
-        Issues(issues)
+    /// What tells of the omitted ones, in cel-go's words.
+    pub fn omission(&self) -> Option<String> {
+        (self.omitted > 0).then(|| format!("{} more errors were truncated", self.omitted))
+    }
+
+    pub(crate) fn one(issue: Issue) -> Issues {
+        Issues { list: vec![issue], omitted: 0 }
+    }
+}
+
+/// Issues while they are being found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    list: Vec<Issue>,
+    omitted: usize,
+}
+
+/// Issues are kept in the order in which they are found and listed in the order of their places: some more are kept than are
+/// listed.
+const MAX_FOUND: usize = 10 * MAX_ISSUES;
+
+impl Found {
+    pub(crate) fn push(&mut self, issue: Issue) {
+        if self.is_full() {
+            self.omitted += 1;
+        } else {
+            self.list.push(issue);
+        }
+    }
+
+    /// Whether one more would be counted, but not kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MAX_FOUND
+    }
+
+    /// Counts one that nobody needs the words of.
+    pub(crate) fn omit(&mut self) {
+        self.omitted += 1;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Issue> {
+        self.list.last_mut()
+    }
+
+    /// In the order of their places.
+    pub(crate) fn into_issues(self) -> Issues {
+        let Found { mut list, mut omitted } = self;
+        list.sort_by_key(|issue| issue.at);
+        omitted += list.len().saturating_sub(MAX_ISSUES);
+        list.truncate(MAX_ISSUES);
+        Issues { list, omitted }
     }
 }
 
 impl fmt::Display for Issues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, issue) in self.0.iter().enumerate() {
+        for (i, issue) in self.list.iter().enumerate() {
             if i > 0 {
                 f.write_str("; ")?;
             }
@@ -79,7 +139,7 @@ impl fmt::Display for Issues {
                 write!(f, "; {help}")?;
             }
         }
-        Ok(())
+        self.omission().map_or(Ok(()), |omission| write!(f, "; {omission}"))
     }
 }
 

@@ -1,6 +1,7 @@
-//! Hostile texts: whatever is written, parsing, checking and printing end, on a 2 MiB stack, without a panic.
+//! Hostile texts: whatever is written, every phase ends, on a 2 MiB stack, without a panic, and takes memory in proportion to the
+//! text. (How long each takes: `cargo run -p celandine-cel --example hostile`.)
 //!
-//! Absent: evaluation.
+//! Absent: what the texts mean.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,41 +12,83 @@
     reason = "tests fail by panicking"
 )]
 mod common;
+#[path = "common/shapes.rs"]
+#[allow(dead_code, reason = "the example uses more of it")]
+mod shapes;
 
-use cel::{Ast, Env, ast::NodeId, estimate::NoSizes, library};
+use allocation_counter::{AllocationInfo, measure};
+use cel::{
+    Ast, Env, EnvBuilder, Program, Type, Value, ast::NodeId, estimate::NoSizes, library, limits::MAX_ISSUES,
+    program::Options,
+};
 
 fn env() -> Env {
-    let libraries =
-        [library::comprehensions(), library::lists(), library::bindings(), library::blocks(), library::math()];
-    let env = libraries.into_iter().fold(Env::standard(), cel::EnvBuilder::library);
-    env.variable("a", cel::Type::Dyn).escaped_identifiers(true).homogeneous_aggregates(true).build()
+    let libraries = library::all().into_iter().chain([library::blocks()]);
+    let env = libraries.fold(Env::builder(), EnvBuilder::library).variable("a", Type::Dyn);
+    env.escaped_identifiers(true).homogeneous_aggregates(true).build()
+}
+
+/// Allocations, and bytes of them, for each character of a text that a phase may make, beyond the fixed ones.
+const ALLOCATIONS: u64 = 10;
+const BYTES: u64 = 2_000;
+const FIXED: u64 = 2_000_000;
+
+/// Runs a phase, whose memory must be in proportion to the text.
+fn phase<T>(name: &str, text: &str, run: impl FnOnce() -> T) -> T {
+    let mut result = None;
+    let AllocationInfo { count_total, bytes_total, .. } = measure(|| result = Some(run()));
+    let length = text.len() as u64;
+    let shown: String = text.chars().take(60).collect();
+    assert!(
+        count_total < ALLOCATIONS * length + FIXED / 100 && bytes_total < BYTES * length + FIXED,
+        "{name} makes {count_total} allocations of {bytes_total} bytes for {length} bytes of text: {shown}"
+    );
+    result.unwrap()
 }
 
 /// Everything that can be done with a text; `true` if it is an expression.
 fn exercise(env: &Env, text: &str) -> bool {
-    let ast = match env.parse(text) {
+    let ast = match phase("parsing", text, || env.parse(text)) {
         Ok(ast) => ast,
         Err(issues) => {
-            assert!(!issues.0.is_empty() && issues.0.len() <= 100, "{} issues", issues.0.len());
-            let _ = issues.render(text);
+            assert!(!issues.list.is_empty() && issues.list.len() <= MAX_ISSUES, "{} issues", issues.list.len());
+            let _ = phase("rendering", text, || (issues.render(text), issues.to_string()));
             return false;
         }
     };
     children_come_first(&ast);
-    let printed = ast.to_string();
+    let printed = phase("printing", text, || ast.to_string());
     // Parentheses that keep the shape of a chain may nest deeper than the text did.
     if let Ok(again) = env.parse(&printed) {
         assert!(again.is_same(&ast), "{text} is printed as {printed}");
     }
-    match env.check(ast) {
+    if let Ok(program) = phase("planning unchecked", text, || env.program_unchecked(ast.clone())) {
+        evaluate(&program, text);
+    }
+    match phase("checking", text, || env.check(ast)) {
         Ok(checked) => {
-            let _ = (checked.attributes(), checked.result_type().to_string(), checked.clone());
-            let cost = checked.estimate(env, &NoSizes).cost;
+            let _ = phase("attributes", text, || checked.attributes());
+            let _ = phase("the type", text, || checked.result_type().to_string());
+            let cost = phase("estimating", text, || checked.estimate(env, &NoSizes).cost);
             assert!(cost.min <= cost.max, "{text} is estimated at {cost:?}");
+            if let Ok(program) = phase("planning", text, || env.program(&checked)) {
+                evaluate(&program, text);
+            }
         }
-        Err(issues) => assert!(!issues.0.is_empty() && issues.0.len() <= 100),
+        Err(issues) => {
+            assert!(!issues.list.is_empty() && issues.list.len() <= MAX_ISSUES);
+            let _ = phase("rendering", text, || (issues.render(text), issues.to_string()));
+        }
     }
     true
+}
+
+/// What evaluation takes is bounded by the budget, not by the text.
+fn evaluate(program: &Program, text: &str) {
+    let variables = [Some(Value::from(vec![Value::Int(1)]))];
+    let evaluation = program.evaluate(&variables[..], Options::default());
+    let size = evaluation.result.map_or_else(|halt| format!("{halt:?}"), |value| value.to_string()).len();
+    assert!(size < 100_000_000, "{text} gives {size} bytes");
 }
 
 fn children_come_first(ast: &Ast) {
@@ -54,154 +97,38 @@ fn children_come_first(ast: &Ast) {
     }
 }
 
-#[test]
-fn repeated_pieces() {
+fn try_all(shapes: impl FnOnce(&mut dyn FnMut(&str)) + Send + 'static) {
     common::on_small_stack(|| {
         let env = env();
-        let pieces = [
-            "(",
-            "[",
-            "{",
-            "{1:",
-            "f(",
-            "a.f(",
-            "a[",
-            "a[?",
-            "A{b:",
-            "-",
-            "!",
-            "- ",
-            "!-",
-            "a.",
-            "a.?",
-            "a?",
-            "a?b:",
-            "1+",
-            "1*",
-            "1==",
-            "a&&",
-            "a||",
-            "a||b&&",
-            "a in ",
-            "'",
-            "\"",
-            "'''",
-            "b'",
-            "`",
-            "r\"",
-            "\\",
-            "1",
-            "a ",
-            ")",
-            "]",
-            "}",
-            ",",
-            ":",
-            "?",
-            "=",
-            "\u{1f600}",
-            "\n",
-            "//",
-            "/",
-            "has(",
-            "has(a.",
-            "[1].all(x,",
-            "[1].map(x,",
-            "a.optMap(v,",
-            "cel.bind(x,1,",
-            "cel.block([1,",
-            "[?",
-            "{?1:",
-            "a(1)+",
-            "1 2 ",
-            "a.`b`.",
-            "x.y{",
-            "if(",
-            "[].map(x,[x,",
-            "(1+1+(",
-            "[[],",
-            "{a:{},b:",
-        ];
-        for piece in pieces {
-            for tail in ["", "1", "a", ")"] {
-                exercise(&env, &(piece.repeat(100_000 / piece.chars().count() - 1) + tail));
-                exercise(&env, &(piece.repeat(240) + tail));
-            }
-        }
+        shapes(&mut |text| {
+            exercise(&env, text);
+        });
     });
 }
 
 #[test]
-fn repeated_links() {
-    common::on_small_stack(|| {
-        let env = env();
-        let links = [
-            ".b",
-            "[0]",
-            ".f()",
-            "+a",
-            ".map(x,x)",
-            ".map(x,[x])",
-            ".map(x,{x:x})",
-            ".filter(x,true)",
-            ".optMap(v,v)",
-            ".optMap(v,optional.of(v))",
-            ".optFlatMap(v,v)",
-            ".sortBy(e,e)",
-            ".?b",
-            "[?0]",
-            "&&a",
-            "||a&&b",
-            "?b:a",
-            "==a",
-            ".transformMap(k,v,{k:v})",
-            ".all(x,x)",
-            " in a",
-        ];
-        for start in ["a", "[]", "[1]", "optional.of(1)", "{}"] {
-            for link in links {
-                exercise(&env, &(start.to_owned() + &link.repeat(250)));
-                exercise(&env, &(start.to_owned() + &link.repeat((100_000 - start.len()) / link.len())));
-            }
-        }
-    });
+fn repetitions() {
+    try_all(shapes::repetitions);
 }
 
 #[test]
-fn nested_wholes() {
-    common::on_small_stack(|| {
-        let env = env();
-        let wholes = [
-            ("(", ")"),
-            ("[", "]"),
-            ("{1:", "}"),
-            ("[[],", "]"),
-            ("f(", ")"),
-            ("a.f(", ")"),
-            ("a[", "]"),
-            ("!(", ")"),
-            ("-(", ")"),
-            ("a&&(", ")"),
-            ("a||a&&(", ")"),
-            ("a?a:", ""),
-            ("1+(", ")"),
-            ("[1].all(x,", ")"),
-            ("[1].map(x,", ")"),
-            ("[1].map(x,true,", ")"),
-            ("[1].filter(x,", ")"),
-            ("a.optMap(v,", ")"),
-            ("cel.bind(v,1,", ")"),
-            ("cel.bind(v,", ",v)"),
-            ("[1].sortBy(x,", ")"),
-            ("has(a[", "].b)"),
-            ("!(a&&a||a?a:[{1:[1].map(x,true,", ")}])"),
-        ];
-        for (open, close) in wholes {
-            for count in [10, 100, 124, 200, 249, 250] {
-                exercise(&env, &format!("{}a{}", open.repeat(count), close.repeat(count)));
-            }
-        }
-    });
+fn chains() {
+    try_all(|give| shapes::chains(&["a", "[1]", "optional.of(1)", "{}"], give));
+}
+
+#[test]
+fn nests() {
+    try_all(shapes::nests);
+}
+
+#[test]
+fn rows() {
+    try_all(shapes::rows);
+}
+
+#[test]
+fn differing_parts() {
+    try_all(shapes::differing);
 }
 
 /// The same pieces in the same random order each time.

@@ -64,7 +64,8 @@ fn errors_are_rendered_as_kubernetes_prints_them() {
                     Issue { span: Span::default(), at, message: error["msg"].as_str().unwrap().to_owned(), help: None }
                 };
                 if !rendered.contains("truncated") {
-                    assert_eq!(Issues(errors.iter().map(issue).collect()).render(text), rendered, "{}", case["id"]);
+                    let issues = Issues { list: errors.iter().map(issue).collect(), omitted: 0 };
+                    assert_eq!(issues.render(text), rendered, "{}", case["id"]);
                 }
             }
         }
@@ -98,7 +99,7 @@ fn the_first_error_is_kubernetes_own() {
             let agrees = match (&parsed, expected) {
                 (Ok(_), None) => true,
                 (Err(issues), Some(expected)) => {
-                    let first = issues.0.first().unwrap();
+                    let first = issues.list.first().unwrap();
                     let place = first.at.map_or((-1, 0), |at| {
                         let position = position(text, at);
                         (i64::from(position.line), i64::from(position.column))
@@ -111,7 +112,7 @@ fn the_first_error_is_kubernetes_own() {
             cases += 1;
             if !agrees {
                 let ours = parsed.err().map(|issues| {
-                    let first = issues.0.into_iter().next().unwrap();
+                    let first = issues.list.into_iter().next().unwrap();
                     (first.at.map(|at| position(text, at)), first.message)
                 });
                 let text: String = text.chars().take(80).collect();

@@ -350,7 +350,7 @@ fn places(text: &str, issues: &Issues) -> String {
             format!("{}:{}", position.line, position.column)
         })
     };
-    issues.0.iter().map(|issue| format!("{} {}", place(issue.at), issue.message)).collect::<Vec<_>>().join(" | ")
+    issues.list.iter().map(|issue| format!("{} {}", place(issue.at), issue.message)).collect::<Vec<_>>().join(" | ")
 }
 
 fn wanted_places(errors: &Json) -> String {

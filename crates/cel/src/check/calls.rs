@@ -1,11 +1,19 @@
 //! Which overloads a call means.
 //!
 //! Absent: arguments' own types (walk).
+use std::sync::Arc;
+
 use super::{Checker, Reference, unify::Ty};
 use crate::{
     ast::{Kind, NodeId},
     library::Function,
 };
+
+/// A function by its name, whether it is called as a method, and the arguments' types.
+pub(super) type CallKey = (Arc<str>, bool, Box<[Ty]>);
+
+/// A call's overloads and its type.
+pub(super) type Resolved = (Arc<[&'static str]>, Ty);
 
 impl Checker<'_> {
     /// Settles a call whose arguments have their types. Its result's type, or the error type.
@@ -51,6 +59,13 @@ impl Checker<'_> {
     }
 
     fn resolve(&mut self, id: NodeId, function: &Function, args: &[Ty], member: bool) -> Ty {
+        // With types that are wholly known the answer is always the same, and long texts repeat themselves.
+        let is_known = args.iter().all(|arg| self.types.is_known(*arg));
+        let key: Option<CallKey> = is_known.then(|| (function.name.clone(), member, args.into()));
+        if let Some((overloads, result)) = key.as_ref().and_then(|key| self.resolved.get(key)).cloned() {
+            self.refer(id, Reference::Overloads(overloads));
+            return result;
+        }
         self.types.mark();
         let mut fitting = vec![];
         let mut result: Option<Ty> = None;
@@ -80,6 +95,10 @@ impl Checker<'_> {
         match result {
             Some(result) => {
                 self.types.release(result);
+                let fitting: Arc<[&'static str]> = fitting.into();
+                if let (Some(key), true) = (key, self.types.is_known(result)) {
+                    self.resolved.insert(key, (fitting.clone(), result));
+                }
                 self.refer(id, Reference::Overloads(fitting));
                 result
             }

@@ -5,11 +5,11 @@
 use super::Checked;
 use crate::{
     ast::{Kind, NodeId},
-    source::Issue,
+    source::{Found, Issue},
     types::Type,
 };
 
-pub(super) fn validate(checked: &Checked, issues: &mut Vec<Issue>) {
+pub(super) fn validate(checked: &Checked, issues: &mut Found) {
     for id in outside_format(checked) {
         match checked.ast.node(id).map(|node| &node.kind) {
             Some(Kind::List { elements }) => same(checked, elements.iter().copied(), issues),
@@ -43,7 +43,7 @@ fn outside_format(checked: &Checked) -> Vec<NodeId> {
 }
 
 /// Reports the first that differs from the first of all.
-fn same(checked: &Checked, parts: impl Iterator<Item = (NodeId, bool)>, issues: &mut Vec<Issue>) {
+fn same(checked: &Checked, parts: impl Iterator<Item = (NodeId, bool)>, issues: &mut Found) {
     let mut parts = parts.filter_map(|(id, optional)| match checked.type_of(id)? {
         Type::Optional(inner) if optional => Some((id, &**inner)),
         ty => Some((id, ty)),

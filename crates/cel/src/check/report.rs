@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     ast::{Kind, NodeId},
-    library::Function,
+    library::{Function, Overload},
     source::{Issue, Span},
+    types::Type,
 };
 
 /// Errors for which a likely name is looked for: comparing a name with hundreds takes longer than checking it.
@@ -19,15 +20,21 @@ const MAX_SIGNATURES: usize = 4;
 
 impl Checker<'_> {
     pub(super) fn report(&mut self, span: Span, at: u32, message: String, help: Option<String>) {
-        // Some more than are shown, since they are sorted by place after this.
-        if self.issues.len() < 10 * crate::limits::MAX_ISSUES {
-            self.issues.push(Issue { span, at: Some(at), message, help });
-        }
+        self.issues.push(Issue { span, at: Some(at), message, help });
     }
 
     pub(super) fn report_at(&mut self, id: NodeId, message: String, help: Option<String>) {
         let (span, at) = self.ast.node(id).map_or((Span::default(), 0), |node| (node.span, node.at));
         self.report(span, at, message, help);
+    }
+
+    /// Whether an issue would only be counted. It is, and its words need not be found.
+    fn is_enough(&mut self) -> bool {
+        let full = self.issues.is_full();
+        if full {
+            self.issues.omit();
+        }
+        full
     }
 
     pub(super) fn shown(&mut self, ty: Ty) -> String {
@@ -36,17 +43,27 @@ impl Checker<'_> {
 
     /// `span` is the name's own text.
     pub(super) fn undeclared(&mut self, id: NodeId, span: Span, name: &str, help: Option<String>) {
+        if self.is_enough() {
+            return;
+        }
         let at = self.ast.node(id).map_or(span.start, |node| node.at);
         let message = format!("undeclared reference to '{name}' (in container '{}')", self.env.container());
         self.report(span, at, message, help);
     }
 
     pub(super) fn mismatch(&mut self, id: NodeId, expected: Ty, found: Ty) {
+        if self.is_enough() {
+            return;
+        }
         let message = format!("expected type '{}' but found '{}'", self.shown(expected), self.shown(found));
-        self.report_at(id, message, None);
+        let help = (expected == Ty::BOOL).then(|| "a condition is wanted: compare it with something".to_owned());
+        self.report_at(id, message, help);
     }
 
     pub(super) fn undefined_field(&mut self, id: NodeId, span: Span, at: Option<u32>, object: &str, field: &str) {
+        if self.is_enough() {
+            return;
+        }
         let names = self.env.provider().map(|provider| provider.field_names(object)).unwrap_or_default();
         let help = nearest(field, names.iter().map(|name| &**name)).map(|near| format!("did you mean `{near}`?"));
         let at = at.or_else(|| self.ast.node(id).map(|node| node.at)).unwrap_or(span.start);
@@ -54,6 +71,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn no_overload(&mut self, id: NodeId, function: &Function, args: &[Ty], member: bool) {
+        if self.is_enough() {
+            return;
+        }
         let mut shown: Vec<String> = args.iter().map(|ty| self.shown(*ty)).collect();
         let receiver = if member && !shown.is_empty() { format!("{}.", shown.remove(0)) } else { String::new() };
         let message =
@@ -66,7 +86,9 @@ impl Checker<'_> {
         if args.contains(&Ty::ERROR) {
             return None;
         }
-        if args.iter().any(|ty| matches!(self.types.shape(*ty), Shape::Optional(_))) {
+        let is_optional = |ty: &Ty| matches!(self.types.shape(*ty), Shape::Optional(_));
+        let of_optionals = |overload: &Overload| overload.params.iter().any(|ty| matches!(ty, Type::Optional(_)));
+        if args.iter().any(is_optional) && !function.overloads.iter().any(of_optionals) {
             let help = "a value that may be absent: say what it is then, `(...).orValue(...)`, or ask `.hasValue()`";
             return Some(help.to_owned());
         }
@@ -88,6 +110,12 @@ impl Checker<'_> {
 
     /// What is most often meant where an operator fits nothing.
     fn help_for_operator(&self, operator: &str, args: &[Ty]) -> Option<&'static str> {
+        match operator {
+            "!_" => return Some("`!` is for conditions: compare it with something"),
+            "-_" => return Some("only an int, a double or a duration can be negative"),
+            "_?_:_" => return Some("what is before the `?` must be a condition, and both halves of one type"),
+            _ => {}
+        }
         let [left, right] = <[Ty; 2]>::try_from(args).ok()?.map(|ty| self.types.shape(ty));
         let is_number = |shape: &Shape| matches!(shape, Shape::Int | Shape::Uint | Shape::Double);
         let is_convertible = |shape: &Shape| is_number(shape) || matches!(shape, Shape::Bool);
@@ -98,6 +126,25 @@ impl Checker<'_> {
             ("_+_" | "_-_" | "_*_" | "_/_" | "_%_", left, right) if is_number(left) && is_number(right) => {
                 Some("convert one of them: `int(...)`, `double(...)`")
             }
+            ("_+_" | "_-_", Shape::Timestamp | Shape::Duration, other) if is_number(other) => {
+                Some("a time is moved by a duration: `duration('1h')`")
+            }
+            ("_<_" | "_<=_" | "_>_" | "_>=_" | "_==_" | "_!=_", Shape::Bool, other) if is_number(other) => {
+                Some("comparisons are not chained: `a < b && b < c`")
+            }
+            ("_==_" | "_!=_", Shape::String, other) | ("_==_" | "_!=_", other, Shape::String)
+                if is_convertible(other) =>
+            {
+                Some("convert one of them: `string(...)`, `int(...)`")
+            }
+            ("_==_" | "_!=_", Shape::List(_), _) => Some("does the list contain it? `x in list`"),
+            ("@in", Shape::String, Shape::String) => Some("a part of a text is looked for by `text.contains(part)`"),
+            ("@in", _, Shape::List(_) | Shape::Map(..)) => {
+                Some("what is looked for must be of the type of the elements, or keys")
+            }
+            ("@in", ..) => Some("what is on the right of `in` must be a list or a map"),
+            ("_[_]", Shape::String, _) => Some("a character is `text.charAt(i)`, a part `text.substring(i, j)`"),
+            ("_[_]", Shape::Map(..), _) => Some("the key must be of the type of the map's keys"),
             ("_[_]", Shape::List(_), _) => {
                 Some("an element of a list is named by its index, from 0 on; or look for one: `.filter(x, ...)`")
             }
@@ -106,9 +153,19 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn help_for_name(&self, name: &str) -> Option<String> {
+    pub(super) fn help_for_name(&self, name: &str, span: Span) -> Option<String> {
         if self.issues.len() >= MAX_HELPED {
             return None;
+        }
+        let (before, after) =
+            (self.ast.source().get(..span.start as usize), self.ast.source().get(span.end as usize..));
+        if before.is_some_and(|text| text.trim_end().ends_with(['{', ',']))
+            && after.is_some_and(|text| text.trim_start().starts_with(':'))
+        {
+            return Some(format!("a key that is a text is written `'{name}'`"));
+        }
+        if let Some(ours) = foreign_constant(name) {
+            return Some(format!("did you mean `{ours}`?"));
         }
         let locals = self.locals.iter().filter(|(_, types)| !types.is_empty()).map(|(name, _)| &**name);
         let variables = self.env.variables().map(|(name, _)| name);
@@ -133,9 +190,23 @@ impl Checker<'_> {
         let functions = self.env.functions().filter(|f| f.overloads.iter().any(|o| o.member == member));
         let functions = functions.map(|f| &*f.name).filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
         let macros: Vec<&str> = self.env.macro_names(member).collect();
-        nearest(name, functions.chain(macros)).map(|near| format!("did you mean `{near}`?"))
+        let near = nearest(name, functions.chain(macros)).or_else(|| foreign(nearest(name, FOREIGN.into_iter())?));
+        near.map(|near| format!("did you mean `{near}`?"))
     }
 }
+
+/// What other languages call CEL's constants.
+fn foreign_constant(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "nil" | "None" | "NULL" | "Null" | "undefined" => "null",
+        "True" | "TRUE" | "yes" => "true",
+        "False" | "FALSE" | "no" => "false",
+        _ => return None,
+    })
+}
+
+/// Foreign names that are mistyped themselves.
+const FOREIGN: [&str; 5] = ["length", "includes", "toLowerCase", "toUpperCase", "toString"];
 
 /// What other languages call CEL's functions.
 fn foreign(name: &str) -> Option<&'static str> {
@@ -148,11 +219,12 @@ fn foreign(name: &str) -> Option<&'static str> {
         "every" => "all",
         "toString" | "str" => "string",
         "substr" => "substring",
+        "not" => "!",
         _ => return None,
     })
 }
 
-fn signature(function: &Function, overload: &crate::library::Overload) -> String {
+fn signature(function: &Function, overload: &Overload) -> String {
     let mut params: Vec<String> = overload.params.iter().map(ToString::to_string).collect();
     let receiver = if overload.member && !params.is_empty() { format!("{}.", params.remove(0)) } else { String::new() };
     format!("`{receiver}{}({}) -> {}`", function.name, params.join(", "), overload.result)

@@ -54,7 +54,7 @@ fn has_type(text: &str, expected: &str) {
 
 #[track_caller]
 fn fails_in(env: &Env, text: &str, expected: &[(u32, &str)]) {
-    let issues = env.compile(text).expect_err(text).0;
+    let issues = env.compile(text).expect_err(text).list;
     let found: Vec<(u32, &str)> =
         issues.iter().map(|issue| (crate::source::position(text, issue.at.unwrap()).column, &*issue.message)).collect();
     assert_eq!(found, expected, "{text}");
@@ -67,7 +67,7 @@ fn fails(text: &str, expected: &[(u32, &str)]) {
 
 #[track_caller]
 fn helps(text: &str, expected: &str) {
-    let issues = env().compile(text).expect_err(text).0;
+    let issues = env().compile(text).expect_err(text).list;
     assert_eq!(issues.first().and_then(|issue| issue.help.as_deref()), Some(expected), "{text}");
 }
 

@@ -79,12 +79,49 @@ impl Ty {
 
 struct Entry {
     shape: Shape,
-    has_vars: bool,
+    vars: Vars,
     depth: usize,
     /// Parts when written out.
     size: usize,
     /// The finished form, made when first asked for.
     finished: Option<Type>,
+}
+
+/// Which variables are in a type. A deep type mostly has few, so that a look at them tells whether anything is known of it.
+#[derive(Clone, Copy, Default)]
+struct Vars {
+    few: [u32; 3],
+    /// How many they are; [`Vars::MANY`] if too many to be listed.
+    count: u8,
+}
+
+impl Vars {
+    const MANY: u8 = 4;
+
+    fn one(var: u32) -> Vars {
+        Vars { few: [var, 0, 0], count: 1 }
+    }
+
+    /// `None` if they are too many to be listed.
+    fn few(&self) -> Option<&[u32]> {
+        self.few.get(..usize::from(self.count))
+    }
+
+    fn add(&mut self, others: Vars) {
+        let Some(list) = others.few() else {
+            self.count = Vars::MANY;
+            return;
+        };
+        for var in list {
+            if self.few().is_none_or(|known| known.contains(var)) {
+                continue;
+            }
+            if let Some(free) = self.few.get_mut(usize::from(self.count)) {
+                *free = *var;
+            }
+            self.count += 1;
+        }
+    }
 }
 
 /// All types of one check.
@@ -123,7 +160,7 @@ const MAX_DESCENT: usize = 2 * MAX_TYPE_DEPTH;
 
 impl Types {
     pub(super) fn new() -> Types {
-        let simple = |shape| Entry { shape, has_vars: false, depth: 1, size: 1, finished: None };
+        let simple = |shape| Entry { shape, vars: Vars::default(), depth: 1, size: 1, finished: None };
         Types {
             entries: SIMPLE.into_iter().map(simple).collect(),
             index: HashMap::default(),
@@ -168,10 +205,10 @@ impl Types {
         if let Some(ty) = self.index.get(&shape) {
             return *ty;
         }
-        let (mut has_vars, mut depth, mut size) = (false, 0, 0usize);
+        let (mut vars, mut depth, mut size) = (Vars::default(), 0, 0usize);
         let mut part = |ty: &Ty| {
             if let Some(entry) = self.entries.get(ty.0 as usize) {
-                has_vars |= entry.has_vars;
+                vars.add(entry.vars);
                 depth = depth.max(entry.depth);
                 size = size.saturating_add(entry.size);
             }
@@ -186,7 +223,7 @@ impl Types {
             self.overflowed = true;
             return Ty::ERROR;
         }
-        let entry = Entry { shape: shape.clone(), has_vars, depth: depth + 1, size: size + 1, finished: None };
+        let entry = Entry { shape: shape.clone(), vars, depth: depth + 1, size: size + 1, finished: None };
         let ty = self.add(entry);
         self.index.insert(shape, ty);
         ty
@@ -215,7 +252,7 @@ impl Types {
         let var = u32::try_from(self.bindings.len()).unwrap_or(u32::MAX);
         self.bindings.push(None);
         // There is no other of it to be found.
-        self.add(Entry { shape: Shape::Var(var), has_vars: true, depth: 1, size: 1, finished: None })
+        self.add(Entry { shape: Shape::Var(var), vars: Vars::one(var), depth: 1, size: 1, finished: None })
     }
 
     /// A declared type; each of its parameters is one of `params`, to which new ones are added.
@@ -268,7 +305,10 @@ impl Types {
 
     /// `ty` with what is known of its variables put in; unknown ones stay, or become `dyn`.
     pub(super) fn substitute(&mut self, ty: Ty, unknown_to_dyn: bool) -> Ty {
-        if self.has_vars(ty) { self.substitute_at(ty, unknown_to_dyn, &mut HashMap::default(), 0) } else { ty }
+        if self.is_settled(ty, unknown_to_dyn) {
+            return ty;
+        }
+        self.substitute_at(ty, unknown_to_dyn, &mut HashMap::default(), 0)
     }
 
     /// Whether values of the two cannot be of one type, by the outermost layers alone.
@@ -277,12 +317,26 @@ impl Types {
         one != two
     }
 
-    fn has_vars(&self, ty: Ty) -> bool {
-        self.entries.get(ty.0 as usize).is_some_and(|entry| entry.has_vars)
+    /// Whether there is no variable in `ty`.
+    pub(super) fn is_known(&self, ty: Ty) -> bool {
+        self.vars(ty).few().is_some_and(<[u32]>::is_empty)
+    }
+
+    fn vars(&self, ty: Ty) -> Vars {
+        self.entries.get(ty.0 as usize).map(|entry| entry.vars).unwrap_or_default()
+    }
+
+    /// Whether there is nothing to put in for variables of `ty`.
+    fn is_settled(&self, ty: Ty, to_dyn: bool) -> bool {
+        match self.vars(ty).few() {
+            Some([]) => true,
+            Some(vars) => !to_dyn && vars.iter().all(|var| self.binding(*var).is_none()),
+            None => false,
+        }
     }
 
     fn substitute_at(&mut self, ty: Ty, to_dyn: bool, done: &mut HashMap<Ty, Ty, RandomState>, depth: usize) -> Ty {
-        if !self.has_vars(ty) {
+        if self.is_settled(ty, to_dyn) {
             return ty;
         }
         if let Some(known) = done.get(&ty) {

@@ -82,7 +82,7 @@ impl Checker<'_> {
                         ty
                     }
                     None => {
-                        let help = self.help_for_name(name);
+                        let help = self.help_for_name(name, node.span);
                         self.undeclared(id, node.span, name, help);
                         Ty::ERROR
                     }
@@ -148,7 +148,7 @@ impl Checker<'_> {
                 [operand, key] => match ast.node(*key).map(|node| (&node.kind, node.span)) {
                     Some((Kind::Literal(Literal::String(field)), span)) => {
                         if self.references.get(id.0 as usize).is_some_and(Option::is_none) {
-                            self.refer(id, Reference::Overloads(vec!["select_optional_field"]));
+                            self.refer(id, Reference::Overloads(["select_optional_field"].into()));
                         }
                         self.field(id, *operand, field, span, true)
                     }

@@ -23,7 +23,7 @@ impl<'a> Walk<'a> {
             return self.same(id, *arg) + Bounds::exactly(1);
         }
         let overloads = match checked.reference(id) {
-            Some(Reference::Overloads(overloads)) => overloads.as_slice(),
+            Some(Reference::Overloads(overloads)) => &**overloads,
             // `object.?field`
             Some(Reference::Field(_)) => &["select_optional_field"],
             _ => return Bounds::exactly(0),

@@ -1,7 +1,10 @@
 //! `cel.block`, `cel.index`, `cel.iterVar`, `cel.accuVar`: names that optimizers give, spelled in the text (cel-spec's
 //! `block_ext`). A block becomes nested bindings, so that nothing after the parser knows of it.
 use super::{Expansion, Macro, MacroError};
-use crate::ast::{Kind, Literal, NodeId};
+use crate::{
+    ast::{Kind, Literal, NodeId},
+    limits::MAX_TREE_DEPTH,
+};
 
 /// The macros of blocks.
 pub fn block() -> Vec<Macro> {
@@ -53,6 +56,9 @@ fn expand_block(e: &mut Expansion<'_>) -> Result<Option<NodeId>, MacroError> {
     let Some(Kind::List { elements }) = e.kind(slots) else {
         return Err(MacroError::new(slots, "cel.block requires the first arg to be a list literal"));
     };
+    if elements.len() > MAX_TREE_DEPTH {
+        return Err(MacroError::new(slots, format!("cel.block takes at most {MAX_TREE_DEPTH} expressions")));
+    }
     let slots: Vec<NodeId> = elements.iter().map(|(slot, _)| *slot).collect();
     let bound =
         slots.iter().enumerate().rev().fold(result, |result, (i, slot)| e.bind(&format!("@index{i}"), *slot, result));

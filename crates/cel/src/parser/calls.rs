@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    Operand, Parser, State,
+    Operand, Parser, State, advice,
     frames::{CallFrame, Frame, StructFrame},
     is_reserved,
 };
@@ -21,7 +21,8 @@ impl Parser<'_> {
         let span = Span { start: start.start, end: token.span.end };
         let name = if start == token.span { self.name_of(token.span) } else { self.absolute_name(token.span) };
         if is_reserved(name.trim_start_matches('.')) {
-            self.issue(token.span, token.span.start, format!("reserved identifier: {name}"));
+            let help = advice::on_reserved(name.trim_start_matches('.'));
+            self.issue(token.span, token.span.start, format!("reserved identifier: {name}"), Some(help));
         }
         let open = self.token();
         if open.kind == TokenKind::LeftParen {
@@ -88,7 +89,7 @@ impl Parser<'_> {
             }
             Err(error) => {
                 let (span, at) = self.arena.node(error.node).map_or((span, call.open), |node| (node.span, node.at));
-                self.issue(span, at, error.message);
+                self.issue(span, at, error.message, advice::on_macro(&call.name).map(str::to_owned));
                 Some(self.error)
             }
         }
@@ -146,7 +147,7 @@ impl Parser<'_> {
             return self.name_of(field.span);
         }
         if !self.syntax.escaped_identifiers {
-            self.issue(field.span, field.span.start, "unsupported syntax: '`'");
+            self.issue(field.span, field.span.start, "unsupported syntax: '`'", None);
         }
         let name = self.text_of(field.span).trim_matches('`').to_owned();
         self.arena.name(&name)

@@ -9,7 +9,7 @@
 use super::{Operand, Parser, State, frames::Binary, frames::Frame};
 use crate::{
     lexer::{Token, TokenKind},
-    limits::{MAX_ISSUES, MAX_RECOVERIES},
+    limits::MAX_RECOVERIES,
     source::Issue,
 };
 
@@ -50,14 +50,12 @@ impl Parser<'_> {
             return;
         }
         self.recoveries += 1;
-        if self.issues.len() >= MAX_ISSUES {
-            return;
-        }
         let message = match self.recoveries > MAX_RECOVERIES {
             true => format!("Syntax error: error recovery attempt limit exceeded: {MAX_RECOVERIES}"),
             false => format!("Syntax error: {message}"),
         };
-        self.issues.push(Issue { span: token.span, at: Some(token.span.start), message, help: None });
+        let help = if self.issues.is_full() { None } else { self.advice() };
+        self.issues.push(Issue { span: token.span, at: Some(token.span.start), message, help });
     }
 
     pub(super) fn gave_up(&self) -> bool {
@@ -145,7 +143,7 @@ impl Parser<'_> {
                     token,
                     format!("mismatched input '{shown}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}"),
                 );
-                self.issue(token.span, token.span.start, "unsupported ident kind");
+                self.issue(token.span, token.span.start, "unsupported ident kind", None);
             }
             (false, TokenKind::True | TokenKind::False | TokenKind::Null) => {
                 self.syntax_error(token, format!("mismatched input '{shown}' expecting IDENTIFIER"));
@@ -170,6 +168,7 @@ impl Parser<'_> {
             None => {
                 let kind = if after.kind == T::Eof { "extraneous" } else { "mismatched" };
                 // Nothing waits for more: what is left is not looked at.
+                self.gave_up_at = Some(token.span.start);
                 self.syntax_error(token, format!("{kind} input '{shown}' expecting <EOF>"));
                 return State::GaveUp;
             }

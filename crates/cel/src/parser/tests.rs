@@ -69,7 +69,7 @@ fn check(text: &str, expected: &str) {
 
 #[track_caller]
 fn fails(text: &str, expected: &[(u32, &str)]) {
-    let issues = env().parse(text).expect_err(text).0;
+    let issues = env().parse(text).expect_err(text).list;
     let found: Vec<(u32, &str)> = issues
         .iter()
         .map(|issue| {

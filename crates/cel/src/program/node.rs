@@ -199,8 +199,8 @@ pub(super) enum Known {
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) function: Arc<str>,
-    /// In the order of declaration; the first that fits the values is called.
-    pub(super) candidates: Box<[Candidate]>,
+    /// In the order of declaration; the first that fits the values is called. Shared between calls of the same overloads.
+    pub(super) candidates: Arc<[Candidate]>,
     /// The checker left exactly one.
     pub(super) resolved: bool,
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::{
-    node::{BinaryOp, Bind, Conditional, Element, Entry, Fit, Fold, Local, Node, Op, Target, Which},
+    node::{BinaryOp, Bind, Candidate, Conditional, Element, Entry, Fit, Fold, Local, Node, Op, Target, Which},
     plan_attribute::AttributePlan,
     plan_call::fit,
     plan_fold::Shape,
@@ -40,6 +40,8 @@ pub(super) struct Planner<'a> {
     shared: Table<NodeId, Option<usize>>,
     /// How many places there are.
     memory: usize,
+    /// What was made of the overloads of other calls.
+    pub(super) candidates: Table<Arc<[&'static str]>, Arc<[Candidate]>>,
 }
 
 /// The variables of a fold: of iteration, and the accumulator.
@@ -108,6 +110,7 @@ impl<'a> Planner<'a> {
             shared,
             memory: 0,
             effort: Effort::default(),
+            candidates: Table::default(),
         }
     }
 
@@ -226,21 +229,21 @@ impl<'a> Planner<'a> {
         match self.planned.len().checked_sub(count) {
             Some(first) => Ok(self.planned.split_off(first)),
             // Not reached: each part leaves one node.
-            None => Err(Issues(vec![])),
+            None => Err(broken()),
         }
     }
 
     pub(super) fn take_array<const N: usize>(&mut self) -> Result<[Node; N], Issues> {
-        <[Node; N]>::try_from(self.take(N)?).map_err(|_| Issues(vec![]))
+        <[Node; N]>::try_from(self.take(N)?).map_err(|_| broken())
     }
 
     pub(super) fn take_one(&mut self) -> Result<Node, Issues> {
-        self.planned.pop().ok_or_else(|| Issues(vec![]))
+        self.planned.pop().ok_or_else(broken)
     }
 
     pub(super) fn ast_node(&self, id: NodeId) -> Result<&'a ast::Node, Issues> {
         // Upheld by the parser; an error for a tree that another made.
-        self.ast.node(id).ok_or_else(|| Issues(vec![]))
+        self.ast.node(id).ok_or_else(broken)
     }
 
     pub(super) fn reference(&self, id: NodeId) -> Option<&'a Reference> {
@@ -254,7 +257,7 @@ impl<'a> Planner<'a> {
 
     pub(super) fn issue(&self, id: NodeId, message: impl Into<String>) -> Issues {
         let (span, at) = self.ast.node(id).map_or((Default::default(), None), |n| (n.span, Some(n.at)));
-        Issues(vec![Issue { span, at, message: message.into(), help: None }])
+        Issues::one(Issue { span, at, message: message.into(), help: None })
     }
 
     pub(super) fn halt_issue(&self, id: NodeId, halt: &Halt) -> Issues {
@@ -430,6 +433,11 @@ fn constant_map(entries: &[Entry], unique: bool) -> Option<Op> {
         }
     }
     Some(Op::Const(Value::Map(map.build())))
+}
+
+/// What no tree of the parser's is.
+pub(super) fn broken() -> Issues {
+    Issues::one(Issue::without_place("the tree is broken"))
 }
 
 fn literal_value(literal: &Literal) -> Value {

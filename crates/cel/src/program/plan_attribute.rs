@@ -3,6 +3,7 @@
 //! Absent: names (plan).
 use super::{
     node::{Attribute, Node, Op, Qualifier, QualifierKey, Root},
+    plan::broken,
     plan::{Build, Planner},
 };
 use crate::{
@@ -85,7 +86,7 @@ impl Planner<'_> {
             let key = match (field, keys.as_slice().first()) {
                 (Some(field), _) => QualifierKey::Field(field),
                 (None, Some(_)) => keys.next().map_or(QualifierKey::Const(Value::Null), index_key),
-                (None, None) => return Err(Issues(vec![])),
+                (None, None) => return Err(broken()),
             };
             qualifiers.push(Qualifier { id, optional, key });
         }

@@ -45,7 +45,7 @@ impl Planner<'_> {
                 let mut target = self.target(id, function, None).0;
                 if !target.resolved && !op.is_arithmetic() {
                     // The evaluator compares by itself; the overloads would only take room.
-                    target.candidates = Box::default();
+                    target.candidates = Arc::default();
                 }
                 Build::Binary(op, Box::new(target))
             }
@@ -157,13 +157,15 @@ impl Planner<'_> {
     }
 
     /// What a call may call, and the receiver if it is one: that of `math.greatest(1)` is part of the function's name.
-    fn target(&self, id: NodeId, name: &Arc<str>, receiver: Option<NodeId>) -> (Target, Option<NodeId>) {
+    fn target(&mut self, id: NodeId, name: &Arc<str>, receiver: Option<NodeId>) -> (Target, Option<NodeId>) {
         if let Some(Reference::Overloads(ids)) = self.reference(id) {
-            let found: Vec<_> = ids.iter().filter_map(|id| self.env.function_and_overload(id)).collect();
-            let member = found.first().is_none_or(|(_, overload)| overload.member);
-            let function = found.first().map_or(name, |(function, _)| &function.name).clone();
-            let candidates = found.iter().map(|(_, overload)| candidate(overload)).collect();
-            return (Target { function, candidates, resolved: found.len() == 1 }, receiver.filter(|_| member));
+            let first = ids.first().and_then(|id| self.env.function_and_overload(id));
+            let member = first.is_none_or(|(_, overload)| overload.member);
+            let function = first.map_or(name, |(function, _)| &function.name).clone();
+            let ids = ids.clone();
+            let candidates = self.candidates(&ids);
+            let resolved = candidates.len() == 1;
+            return (Target { function, candidates, resolved }, receiver.filter(|_| member));
         }
         let namespaced = receiver.and_then(|receiver| self.dotted(receiver)).map(|space| format!("{space}.{name}"));
         let global = match (&namespaced, receiver) {
@@ -176,9 +178,21 @@ impl Planner<'_> {
             None => (self.env.function(name), receiver.is_some()),
         };
         let overloads = function.map_or(&[][..], |function| &function.overloads);
-        let candidates = overloads.iter().filter(|o| o.member == member).map(candidate).collect();
+        let ids: Arc<[&'static str]> = overloads.iter().filter(|o| o.member == member).map(|o| o.id).collect();
         let function = function.map_or(name, |function| &function.name).clone();
+        let candidates = self.candidates(&ids);
         (Target { function, candidates, resolved: false }, receiver.filter(|_| member))
+    }
+
+    /// What evaluation knows of overloads: made once, however often they are called.
+    fn candidates(&mut self, ids: &Arc<[&'static str]>) -> Arc<[Candidate]> {
+        if let Some(known) = self.candidates.get(ids) {
+            return known.clone();
+        }
+        let overloads = ids.iter().filter_map(|id| self.env.function_and_overload(id));
+        let candidates: Arc<[Candidate]> = overloads.map(|(_, overload)| candidate(overload)).collect();
+        self.candidates.insert(ids.clone(), candidates.clone());
+        candidates
     }
 
     /// The text of an identifier or select chain that is no local variable.

@@ -6,31 +6,45 @@ use std::fmt::{self, Write};
 use super::{Key, List, Map, MapBuilder, Timestamp, Value};
 
 /// Levels that are printed; what is below is `...`.
-const PRINTED: usize = 32;
+const LEVELS: usize = 32;
+
+/// Values that are printed, those within others included; the rest of each container is `...`. A value whose parts are shared can
+/// be written out to no end: `cel.bind(a, [x, x], cel.bind(b, [a, a], ...))` doubles at each link.
+const VALUES: usize = 100_000;
+
+/// What may still be printed.
+struct Left {
+    levels: usize,
+    values: usize,
+}
+
+fn all() -> Left {
+    Left { levels: LEVELS, values: VALUES }
+}
 
 /// Like a CEL literal: `{"a": [1, 2u, 1.5]}`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, self, PRINTED)
+        print(f, self, &mut all())
     }
 }
 
 /// As [`fmt::Display`].
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, self, PRINTED)
+        print(f, self, &mut all())
     }
 }
 
 impl fmt::Debug for List {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_list(f, self, PRINTED)
+        print_list(f, self, &mut all())
     }
 }
 
 impl fmt::Debug for Map {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_map(f, self, PRINTED)
+        print_map(f, self, &mut all())
     }
 }
 
@@ -40,7 +54,7 @@ impl fmt::Debug for MapBuilder {
     }
 }
 
-fn print(f: &mut fmt::Formatter<'_>, value: &Value, levels: usize) -> fmt::Result {
+fn print(f: &mut fmt::Formatter<'_>, value: &Value, left: &mut Left) -> fmt::Result {
     match value {
         Value::Null => f.write_str("null"),
         Value::Bool(b) => write!(f, "{b}"),
@@ -58,40 +72,57 @@ fn print(f: &mut fmt::Formatter<'_>, value: &Value, levels: usize) -> fmt::Resul
         Value::Type(t) => write!(f, "{t}"),
         Value::Opaque(o) => write!(f, "{o:?}"),
         Value::Optional(None) => f.write_str("optional.none()"),
-        _ if levels == 0 => f.write_str("..."),
+        _ if left.levels == 0 => f.write_str("..."),
         Value::Optional(Some(value)) => {
             f.write_str("optional.of(")?;
-            print(f, value, levels - 1)?;
+            print_within(f, value, left)?;
             f.write_str(")")
         }
-        Value::List(list) => print_list(f, list, levels),
-        Value::Map(map) => print_map(f, map, levels),
+        Value::List(list) => print_list(f, list, left),
+        Value::Map(map) => print_map(f, map, left),
     }
 }
 
-fn print_list(f: &mut fmt::Formatter<'_>, list: &List, levels: usize) -> fmt::Result {
+/// A part of a value.
+fn print_within(f: &mut fmt::Formatter<'_>, value: &Value, left: &mut Left) -> fmt::Result {
+    left.values = left.values.saturating_sub(1);
+    left.levels = left.levels.saturating_sub(1);
+    let printed = print(f, value, left);
+    left.levels += 1;
+    printed
+}
+
+fn print_list(f: &mut fmt::Formatter<'_>, list: &List, left: &mut Left) -> fmt::Result {
     f.write_char('[')?;
     for (i, value) in list.iter().enumerate() {
         if i > 0 {
             f.write_str(", ")?;
         }
-        print(f, value, levels.saturating_sub(1))?;
+        if left.values == 0 {
+            f.write_str("...")?;
+            break;
+        }
+        print_within(f, value, left)?;
     }
     f.write_char(']')
 }
 
-fn print_map(f: &mut fmt::Formatter<'_>, map: &Map, levels: usize) -> fmt::Result {
+fn print_map(f: &mut fmt::Formatter<'_>, map: &Map, left: &mut Left) -> fmt::Result {
     f.write_char('{')?;
     for (i, (key, value)) in map.iter().enumerate() {
         if i > 0 {
             f.write_str(", ")?;
+        }
+        if left.values == 0 {
+            f.write_str("...")?;
+            break;
         }
         match key {
             Key::String(s) => write!(f, "{:?}: ", &**s)?,
             Key::Uint(u) => write!(f, "{u}u: ")?,
             key => write!(f, "{key}: ")?,
         }
-        print(f, value, levels.saturating_sub(1))?;
+        print_within(f, value, left)?;
     }
     f.write_char('}')
 }
@@ -185,6 +216,14 @@ mod tests {
     #[test]
     fn deep_values_are_cut_off() {
         let deep = (0..100_000).fold(Value::Null, |v, _| Value::from(vec![v]));
-        check(deep, &format!("{}...{}", "[".repeat(PRINTED), "]".repeat(PRINTED)));
+        check(deep, &format!("{}...{}", "[".repeat(LEVELS), "]".repeat(LEVELS)));
+    }
+
+    #[test]
+    fn values_that_are_huge_when_written_out_are_cut_off() {
+        let huge = (0..31).fold(Value::Null, |v, _| Value::from(vec![v.clone(), v]));
+        let text = huge.to_string();
+        assert_eq!(text.matches("null").count() + text.matches('[').count(), VALUES + 1);
+        assert!(text.ends_with(", ...], ...], ...]"), "{}", &text[text.len() - 80..]);
     }
 }

@@ -208,7 +208,7 @@ impl Compiler<'_> {
     }
 
     fn issues<T>(&mut self, issues: &Issues, origin: &Origin<'_>) -> Option<T> {
-        for Issue { span, message, help, .. } in &issues.0 {
+        for Issue { span, message, help, .. } in &issues.list {
             let diagnostic = self.diagnostic(origin, span.start as usize..span.end as usize, message.clone());
             self.found.push(Diagnostic { help: help.clone(), ..diagnostic });
         }

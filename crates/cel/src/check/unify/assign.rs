@@ -1,6 +1,10 @@
 //! Which types fit which, and what that tells of variables: the rules of cel-go's `checker/types.go`.
 //!
 //! Absent: how types are kept (unify).
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+
 use super::{Shape, Ty, Types};
 
 impl Types {
@@ -85,12 +89,12 @@ impl Types {
                     return Some(false);
                 }
                 let general = self.most_general(ty, bound);
-                if !self.occurs(var_ty, general) {
+                if !self.occurs(var, var_ty, general) {
                     self.bind(var, general);
                 }
                 Some(true)
             }
-            None if self.occurs(var_ty, ty) => None,
+            None if self.occurs(var, var_ty, ty) => None,
             None => {
                 self.bind(var, ty);
                 Some(true)
@@ -108,26 +112,31 @@ impl Types {
         }
     }
 
-    /// Whether `var` is in `ty`, bindings followed.
-    fn occurs(&mut self, var: Ty, ty: Ty) -> bool {
-        if ty == var || !self.has_vars(ty) {
-            return ty == var;
-        }
-        let mut seen: Vec<Ty> = vec![];
+    /// Whether the variable `var`, whose type is `var_ty`, is in `ty`, bindings followed.
+    fn occurs(&mut self, var: u32, var_ty: Ty, ty: Ty) -> bool {
+        let mut seen: HashSet<Ty, RandomState> = HashSet::default();
         let mut open = vec![ty];
         while let Some(ty) = open.pop() {
-            if ty == var {
+            if ty == var_ty {
                 return true;
             }
-            if !self.has_vars(ty) || seen.contains(&ty) {
+            let vars = self.vars(ty);
+            let few = vars.few();
+            if few.is_some_and(<[u32]>::is_empty) || !seen.insert(ty) {
                 continue;
             }
-            seen.push(ty);
             if !self.step(0) {
                 return true;
             }
+            // The layers around few variables need no look.
+            if let Some(few) = few {
+                if few.contains(&var) {
+                    return true;
+                }
+                open.extend(few.iter().filter_map(|var| self.binding(*var)));
+                continue;
+            }
             match self.shape(ty) {
-                Shape::Var(bound) => open.extend(self.binding(*bound)),
                 Shape::Wrapper(inner) | Shape::List(inner) | Shape::Optional(inner) | Shape::Type(inner) => {
                     open.push(*inner);
                 }
