@@ -23,8 +23,8 @@ use cel::{Env, Type, Value, eval::Halt, library, program::Options, value::MapBui
 
 /// As Kubernetes has it, and what cel-go has besides; `x` is 3, `s` is `text`, `l` is `[3, 1, 2]`, `m` is `{'a': 1, 'b': null}`.
 fn environment() -> (Env, Vec<Option<Value>>) {
-    let libraries =
-        library::kubernetes().into_iter().chain([library::math(), library::encoders(), library::bindings()]);
+    let beyond = [library::math(), library::encoders(), library::bindings(), library::regex()];
+    let libraries = library::kubernetes().into_iter().chain(beyond);
     let env = libraries.fold(Env::builder(), cel::EnvBuilder::library);
     let env = env
         .variable("x", Type::Int)

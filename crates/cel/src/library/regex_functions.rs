@@ -125,14 +125,21 @@ fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
         }
         _ => return Err(no_overload_of("regex.replace", args)),
     };
+    if limit == 0 {
+        return Ok(Value::String(text.clone()));
+    }
     let regex = regex::compile(context, pattern)?;
-    let template = template(with, regex.captures_len().saturating_sub(1))?;
+    // As upstream, where nothing matches nothing is wrong with the replacement.
+    let mut made = None;
     let (mut out, mut end) = (String::new(), 0);
     for captures in regex.captures_iter(&**text).take(usize::try_from(limit).unwrap_or(usize::MAX)) {
         let Some(whole) = captures.get_match() else { continue };
         out.push_str(text.get(end..whole.start()).unwrap_or(""));
         let before = out.len();
-        for piece in &template {
+        if made.is_none() {
+            made = Some(template(with, regex.captures_len().saturating_sub(1))?);
+        }
+        for piece in made.iter().flatten() {
             match piece {
                 Piece::Char(c) => out.push(*c),
                 Piece::Group(group) => out.push_str(group_of(text, &captures, *group)),
@@ -171,7 +178,11 @@ fn template(text: &str, groups: usize) -> Result<Vec<Piece>, Halt> {
                 }
                 pieces.push(Piece::Group(group));
             }
-            _ => return Err(invalid("invalid replacement string: `\\` must be followed by a digit or `\\`")),
+            None => return Err(invalid(format!("invalid replacement string: '{text}' \\ not allowed at end"))),
+            Some(_) => {
+                let message = format!("invalid replacement string: '{text}' \\ must be followed by a digit or \\");
+                return Err(invalid(message));
+            }
         }
     }
     Ok(pieces)
@@ -192,17 +203,23 @@ fn extracting(context: &mut Context<'_>, name: &str, args: &[Value]) -> Result<(
     }
 }
 
+/// What is extracted of a match; an empty group is none.
+fn part_of<'a>(text: &'a str, captures: &Captures, group: usize) -> Option<&'a str> {
+    let part = text.get(captures.get_group(group)?.range())?;
+    (group == 0 || !part.is_empty()).then_some(part)
+}
+
 fn extract(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (regex, group) = extracting(context, "regex.extract", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extract", args)) };
     let found = regex.captures_iter(&**text).next();
-    let found = found.and_then(|captures| text.get(captures.get_group(group)?.range()));
+    let found = found.and_then(|captures| part_of(text, &captures, group));
     Ok(found.map_or(Value::NONE, |part| Value::some(part.into())))
 }
 
 fn extract_all(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (regex, group) = extracting(context, "regex.extractAll", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extractAll", args)) };
-    let part = |captures: Captures| captures.get_group(group).and_then(|span| text.get(span.range())).map(Value::from);
+    let part = |captures: Captures| part_of(text, &captures, group).map(Value::from);
     Ok(Value::List(regex.captures_iter(&**text).filter_map(part).collect::<Vec<_>>().into()))
 }

@@ -193,7 +193,9 @@ fn sum(args: &[Value], zero: Value) -> Result<Value, Halt> {
     let mut elements = list.as_slice().iter();
     let mut total = match elements.next() {
         None => return Ok(zero),
-        Some(first @ (Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_))) => first.clone(),
+        // Upstream adds it to 0, which makes 0 of -0.
+        Some(Value::Double(first)) => Value::Double(0.0 + first),
+        Some(first @ (Value::Int(_) | Value::Uint(_) | Value::Duration(_))) => first.clone(),
         Some(_) => return Err(no_overload_of("sum", args)),
     };
     for value in elements {

@@ -154,7 +154,7 @@ fn normalized(text: &str) -> Result<String, String> {
         };
     }
     if parts.len() < 3 && parts.last().is_some_and(|part| part.contains(['+', '-'])) {
-        return Err("Short version cannot contain PreRelease/Build meta data".to_string());
+        return Err("short version cannot contain PreRelease/Build meta data".to_string());
     }
     parts.resize(parts.len().max(3), "0".to_string());
     Ok(parts.join("."))
