@@ -124,7 +124,7 @@ mod tests {
             Metadata { labels, ..Metadata::default() },
             &[
                 "metadata.labels: Invalid value: \"/x\": prefix part must be non-empty",
-                "metadata.labels: Invalid value: \"a/b/c\": a qualified name must consist",
+                "metadata.labels: Invalid value: \"a/b/c\": a valid label key must consis",
                 "metadata.labels: Invalid value: \"not ok\": a valid label must be an empt",
             ],
         );
