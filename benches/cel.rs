@@ -20,13 +20,21 @@ use serde::de::DeserializeSeed;
 const OBJECTS: i64 = 1_000;
 
 fn main() {
-    println!("{:<44} ours, then the peer and how many times faster ours is", "expression");
+    println!("{EXPLANATION}");
+    println!("Compiling: text to program. Ours parses, checks types and plans; `cel` has no checker and only parses.");
     compile();
+    println!("\nEvaluating. `typed`: over objects of a declared type, as Kubernetes types them; otherwise over `dyn`.");
     scalar();
     filter();
-    map_sum();
+    map();
     template();
 }
+
+const EXPLANATION: &str = "\
+Celandine's CEL (\"ours\": types checked, every step's cost counted and bounded) against the crate `cel` 0.15 (neither).
+All run in turns in this process on the same data; a time is the median of one operation. \"(12.0x)\" after a time says that
+it is 12 times the time of ours at the line's beginning: above 1 ours is faster.
+";
 
 const SCALAR: &str = "x > 5 && name.startsWith('web') && x * 2 < 100";
 const FILTER: &str = "objects.filter(o, o.spec.size > 500 && o.metadata.labels.app == 'web')";
@@ -153,7 +161,7 @@ fn filter() {
     over_objects("filter over 1,000 objects", FILTER);
 }
 
-fn map_sum() {
+fn map() {
     over_objects("map over 1,000 objects", MAP);
 }
 

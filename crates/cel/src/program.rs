@@ -72,6 +72,7 @@ impl Default for Options<'_> {
 
 impl Program {
     /// Evaluates. Never panics, never overflows a 2 MiB stack, stops at the budget.
+    #[inline]
     pub fn evaluate(&self, variables: &(impl Activation + ?Sized), options: Options<'_>) -> Evaluation {
         let variables = &run::Variables(variables);
         let Options { budget, work, host, recorder } = options;

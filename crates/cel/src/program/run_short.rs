@@ -251,7 +251,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     ///
     /// Not deeper: where the short way ends, the long one goes down a level and tries again, so that the work would be the square
     /// of the depth.
-    #[inline]
+    #[inline(always)]
     fn operand<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>, levels: u32) -> Option<Short<'s>>
     where
         'r: 's,
@@ -265,6 +265,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
 
     /// Arithmetic of ints. The right operand first: in a chain it is a leaf, and if it has no short way the left one is not
     /// computed in vain.
+    #[inline(never)]
     pub(super) fn sum<'s>(&mut self, binary: &'s Binary, scope: &'s Scope<'s>, levels: u32) -> Option<i64>
     where
         'r: 's,
