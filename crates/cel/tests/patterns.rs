@@ -1,6 +1,8 @@
-//! Patterns cannot be made to take time or memory out of proportion: what compiling takes is counted before it is done.
+//! Patterns mean what they mean to Go, and cannot be made to take time or memory out of proportion: what compiling takes is
+//! counted before it is done.
 //!
-//! Absent: their syntax (library::regex::translate).
+//! `patterns/go.jsonl` is what Go 1.26's `regexp` said of generated patterns: what it refuses, and what it finds in the texts of
+//! [`TEXTS`]. Absent: where we differ on purpose (DIVERGENCES.md).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -116,4 +118,36 @@ fn groups_nest_on_a_small_stack() {
             other => panic!("{other:?}"),
         }
     });
+}
+
+/// What the patterns of `patterns/go.jsonl` were tried on. Where nothing is found, the text is not listed there.
+const TEXTS: &[&str] = &[
+    "a", "b", "é", "K", "\u{212a}", "s", "\u{17f}", "1", "٣", "_", "-", " ", "\n", "\u{a0}", "😀", ".", "*", "&", "~",
+    "<a>", "[", "]", "{", "ab", "aab", "a&b", "é b", "foo bar", "AB", "\u{391}", "ς", "Ⅷ", "x41", "a{,2}",
+];
+
+#[test]
+fn patterns_mean_what_they_mean_to_go() {
+    let program = ENV.extend().variable("t", Type::String).build();
+    let program = program.program(&program.compile("t.findAll(p)").unwrap()).unwrap();
+    let mut count = 0;
+    for line in include_str!("patterns/go.jsonl").lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let pattern = case["pattern"].as_str().unwrap();
+        let compiled = cel::pattern::Pattern::new(pattern).map(drop);
+        let error = case["error"].as_str().map(str::to_owned);
+        assert_eq!(compiled.err(), error, "{pattern}");
+        count += 1;
+        if error.is_some() {
+            continue;
+        }
+        for text in TEXTS {
+            let want = case["finds"][text].as_array().map_or(&[][..], Vec::as_slice);
+            let want: Vec<Value> = want.iter().map(|part| Value::from(part.as_str().unwrap())).collect();
+            let variables = [Some(Value::from(pattern)), Some(Value::from(*text))];
+            let got = program.evaluate(&variables[..], Options::default()).result;
+            assert_eq!(got, Ok(Value::from(want)), "{pattern} in {text:?}");
+        }
+    }
+    assert!(count > 1000, "only {count} patterns");
 }
