@@ -7,6 +7,7 @@ mod decisions;
 pub mod definition;
 pub mod diagnostic;
 pub mod evaluation;
+pub mod header_fields;
 pub mod kinds;
 mod language;
 pub mod limits;

@@ -23,7 +23,7 @@ use celandine::{
     },
     storage::{
         authorizer::Authorizer,
-        catalog::{Catalog, EphemeralKind, EphemeralVersion, Limits, Names},
+        catalog::{Catalog, EphemeralKind, EphemeralVersion, Limits, Names, SchemaId},
         create::{CreateRequest, Created, Moment, Shared, Target, create},
         objects::Objects,
         strategy::FieldValidation,
@@ -76,6 +76,7 @@ fn kind(crd: &str) -> EphemeralKind {
         },
         namespaced: true,
         versions: vec![Arc::new(version)],
+        schema: SchemaId([0; 32]),
     }
 }
 

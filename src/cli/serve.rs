@@ -29,7 +29,10 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
         .enable_all()
         .build()
         .map_err(|error| CliError::Message(format!("cannot start a runtime: {error}")))?;
-    runtime.block_on(serve(args, directory, &report))
+    let served = runtime.block_on(serve(args, directory, &report));
+    // A look-up of a name that hangs cannot be ended, and is not waited for.
+    runtime.shutdown_background();
+    served
 }
 
 async fn serve(args: &Args, directory: Directory, report: &Report) -> Result<(), CliError> {

@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use cel::{Value, eval::Halt, library, value::List};
 
 use crate::engine::{
-    limits::{MAX_FOR_EACH_ITEMS, MAX_MESSAGE_BYTES},
+    limits::{MAX_CALLS, MAX_FOR_EACH_ITEMS, MAX_MESSAGE_BYTES},
     need::{Need, NeedId, SourceFailure, Supply},
     outcome::{Answer, ExpressionFailure, Failure, Outcome},
     plan::{AUTHORIZER, Node, OBJECT, Plan, REQUEST, REQUEST_RESOURCE, Read, Source, Validation, Work},
@@ -53,6 +53,8 @@ pub struct Evaluation {
     states: Vec<State>,
     asked: BTreeMap<NeedId, Asked>,
     next_need: u32,
+    /// Calls that were asked for.
+    calls: usize,
     early: bool,
     done: Option<Outcome>,
 }
@@ -91,6 +93,7 @@ impl Evaluation {
             runner,
             asked: BTreeMap::new(),
             next_need: 0,
+            calls: 0,
             early: true,
             done: None,
         }
@@ -340,10 +343,19 @@ impl Evaluation {
         }
         let mut needs = Vec::new();
         for item in self.product(source)? {
+            if let Read::Call(call) = &source.read
+                && self.calls + needs.len() >= MAX_CALLS
+            {
+                let message = format!("the sources of one request may make {MAX_CALLS} calls, and make more");
+                return Err(ExpressionFailure { path: call.path.clone(), message, at: None }.into());
+            }
             self.runner.iterate(item);
             let need = self.need(source);
             self.runner.iterate(Vec::new());
             needs.push(need?);
+        }
+        if let Read::Call(_) = &source.read {
+            self.calls += needs.len();
         }
         Ok(Some(needs))
     }

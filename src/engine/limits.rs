@@ -28,14 +28,17 @@ pub const MAX_MESSAGE_BYTES: usize = 5 * 1024;
 /// Sources of a projection. Each is at least one read, so that this bounds what one create can ask for.
 pub const MAX_SOURCES: usize = 64;
 
-/// Variables of a projection: as many as sources would be odd already; the checker's work grows with them.
-pub const MAX_VARIABLES: usize = 256;
+/// Variables of a projection: as many as sources. The checker's work grows with them.
+pub const MAX_VARIABLES: usize = 64;
 
 /// Validations of a projection.
-pub const MAX_VALIDATIONS: usize = 256;
+pub const MAX_VALIDATIONS: usize = 64;
 
 /// Reads of one source: the size of `forEach`'s product.
 pub const MAX_FOR_EACH_ITEMS: usize = 1_000;
+
+/// HTTP calls of one request: as many as one source may make.
+pub const MAX_CALLS: usize = 1_000;
 
 /// Fields and elements of the `status` template.
 pub const MAX_TEMPLATE_NODES: usize = 10_000;

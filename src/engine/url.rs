@@ -3,7 +3,7 @@
 //! RFC 3986 names the parts. Absent: whether a policy allows the URL (storage), evaluating expressions (run).
 use std::{ops::Range, sync::Arc};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
 use crate::engine::template::{Fragment, Part, Template};
 
@@ -76,7 +76,7 @@ pub(crate) fn parse(template: Template) -> Result<UrlTemplate, UrlError> {
             },
         }
     }
-    let dots = |segment: &Vec<Part>| matches!(segment.as_slice(), [Part::Text(t)] if matches!(&**t, "." | ".."));
+    let dots = |segment: &Vec<Part>| matches!(segment.as_slice(), [Part::Text(text)] if holds_dots(text));
     if segments.iter().any(dots) {
         return Err(UrlError {
             message: "`.` and `..` are no path segments",
@@ -85,6 +85,25 @@ pub(crate) fn parse(template: Template) -> Result<UrlTemplate, UrlError> {
         });
     }
     Ok(UrlTemplate { origin, segments })
+}
+
+/// Whether a segment, or a part of it in some server's reading, is `.` or `..`: `%2e%2e`, `..;x`, `..%2f`.
+fn holds_dots(segment: &str) -> bool {
+    let mut bytes = segment.as_bytes().to_vec();
+    // Each decoding is shorter than the one before, up to the last.
+    loop {
+        let decoded: Vec<u8> = percent_decode(&bytes).collect();
+        let parts = decoded.split(|byte| b"/\\".contains(byte));
+        let mut names = parts.map(|part| part.split(|byte| *byte == b';').next().unwrap_or_default());
+        // Some drop spaces and further dots.
+        if names.any(|name| name.contains(&b'.') && name.iter().all(|byte| b". ".contains(byte))) {
+            return true;
+        }
+        if decoded == bytes {
+            return false;
+        }
+        bytes = decoded;
+    }
 }
 
 /// Text of a path: every slash begins a segment.
@@ -210,7 +229,10 @@ mod tests {
         check("ftp://host.example/", Err("the scheme is `https` or `http`"));
         check("https://host.example:0/", Err("a port is a number from 1 to 65535"));
         check("https://host.example/x?y=${z}", Err("give the parameters in `query`, where their values are encoded"));
-        check("https://host.example/a/../b", Err("write the path without them"));
+        for dots in [".", "..", "%2e%2E", ".%2e", "%252e.", "..;x", "..%2fx", "x%5c..", "..%3bx", "...", "..%20"] {
+            check(&format!("https://host.example/${{a}}/{dots}/b"), Err("write the path without them"));
+        }
+        check("https://host.example/${a}/..a/%2ea/a;..", Ok("https://host.example <a> ..a %2ea a;.."));
     }
 
     #[test]

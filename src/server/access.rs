@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        UserInfo,
+        Status, UserInfo,
         user::{AUTHENTICATED, MASTERS, UNAUTHENTICATED},
     },
     server::{
@@ -95,9 +95,11 @@ pub fn attributes(info: &RequestInfo, path: &ResourcePath) -> Attributes {
 /// 403 unless the user may.
 pub async fn require(workspace: &Workspace, user: &UserInfo, attributes: &Attributes) -> Result<(), Failure> {
     let decision = decide(workspace, user, attributes).await;
-    if decision.allowed {
-        return Ok(());
-    }
+    if decision.allowed { Ok(()) } else { Err(Box::new(forbidden(user, attributes, &decision.reason))) }
+}
+
+/// 403, as kube-apiserver words it.
+pub fn forbidden(user: &UserInfo, attributes: &Attributes, reason: &str) -> Status {
     let mut why = refusal(
         &UserInfo { username: status::echo(&user.username), ..UserInfo::default() },
         &Attributes {
@@ -108,13 +110,13 @@ pub async fn require(workspace: &Workspace, user: &UserInfo, attributes: &Attrib
             ..attributes.clone()
         },
     );
-    if !decision.reason.is_empty() {
-        why = format!("{why}: {}", decision.reason);
+    if !reason.is_empty() {
+        why = format!("{why}: {reason}");
     }
-    Err(Box::new(match &attributes.path {
+    match &attributes.path {
         Some(_) => status::forbidden_path(&why),
         None => status::forbidden(&attributes.group, &attributes.resource, &attributes.name, &why),
-    }))
+    }
 }
 
 /// What a user may do in a namespace, as `SelfSubjectRulesReview` tells it: for people to read, not for decisions.

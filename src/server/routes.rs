@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 
 use crate::{
+    api::user::MASTERS,
     server::{
         access,
         body::{self, Body},
@@ -22,7 +23,11 @@ use crate::{
         service::Context,
         status,
     },
-    storage::{authorizer::Attributes, catalog::Catalog, workspace::Workspace},
+    storage::{
+        authorizer::Attributes,
+        catalog::Catalog,
+        workspace::{ROOT, Workspace},
+    },
 };
 
 /// What discovery and objects are written in.
@@ -61,9 +66,14 @@ pub(super) async fn route(context: &Context<'_>, body: Bytes) -> Answer {
         });
     }
     let workspaces = &context.server.workspaces;
-    let workspace = workspaces
-        .get(&context.info.workspace)
-        .ok_or_else(|| Box::new(status::not_found("", "workspaces", &context.info.workspace)))?;
+    // Everybody is in the workspace of the server itself. Others are told to be there, or not, to those alone who may do
+    // something in one of that name: to all others the answer is the same for both.
+    let workspace = workspaces.get(&context.info.workspace);
+    let workspace = workspace.filter(|found| **found.path() == *ROOT || found.authorizer().knows(&context.user));
+    let workspace = workspace.ok_or_else(|| match context.user.in_group(MASTERS) {
+        true => Box::new(status::not_found("", "workspaces", &context.info.workspace)),
+        false => Box::new(access::forbidden(&context.user, &path_attributes(context), "")),
+    })?;
     let documents = context.server.documents.of(&workspace, |path| workspaces.get(path).is_some());
     let place = Place { workspace, documents };
     match &context.info.target {
@@ -72,13 +82,21 @@ pub(super) async fn route(context: &Context<'_>, body: Bytes) -> Answer {
     }
 }
 
-async fn page(context: &Context<'_>, place: &Place, path: &[String]) -> Answer {
-    let attributes = Attributes {
-        verb: if *context.method == Method::HEAD { "get".into() } else { (&*context.info.verb).into() },
+/// A request for a path that is no resource.
+fn path_attributes(context: &Context<'_>) -> Attributes {
+    Attributes {
+        verb: if *context.method == Method::HEAD {
+            "get".into()
+        } else {
+            context.method.as_str().to_ascii_lowercase().into()
+        },
         path: Some(context.info.path.as_str().into()),
         ..Attributes::default()
-    };
-    access::require(&place.workspace, &context.user, &attributes).await?;
+    }
+}
+
+async fn page(context: &Context<'_>, place: &Place, path: &[String]) -> Answer {
+    access::require(&place.workspace, &context.user, &path_attributes(context)).await?;
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let groups = place.documents.groups();
     let legacy = |document: serde_json::Value| {

@@ -103,6 +103,15 @@ impl Authorizer {
         }
     }
 
+    /// Whether a user may do anything at all. Whoever may not is not told that the workspace is there.
+    pub fn knows(&self, user: &UserInfo) -> bool {
+        match self {
+            Authorizer::AlwaysAllow => true,
+            Authorizer::Rbac(_) if user.in_group(MASTERS) => true,
+            Authorizer::Rbac(rbac) => rbac.knows(user),
+        }
+    }
+
     /// By the RBAC objects of a store.
     pub fn rbac(objects: Arc<Objects>) -> Authorizer {
         Authorizer::Rbac(Rbac::new(objects))

@@ -54,7 +54,13 @@ pub struct EphemeralKind {
     pub namespaced: bool,
     /// The versions that are served, the preferred one first. Never empty.
     pub versions: Vec<Arc<EphemeralVersion>>,
+    /// Which schema it is of: equal where several workspaces serve the same one, and for no others.
+    pub schema: SchemaId,
 }
+
+/// Tells schemas apart, over all workspaces: a digest of who published it, or of all that it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SchemaId(pub [u8; 32]);
 
 /// A served version of an ephemeral kind.
 #[derive(Debug)]

@@ -144,6 +144,7 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
     let Target { workspace, kind, version, .. } = target;
     let counted = Counted {
         workspace: workspace.path(),
+        schema: kind.schema,
         group: &kind.group,
         version: &version.name,
         plural: &kind.names.plural,

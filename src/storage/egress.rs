@@ -11,12 +11,12 @@
 //! | `connector`, `tls`, `exchange` | connections, and one request over them |
 //! | `decode`, `body`, `pages` | bodies to values |
 //! | `channel` | one policy at work: it calls all of the following |
-//! | `throttle`, `breaker`, `retry`, `flight`, `cache` | protection of backends and of us |
+//! | `throttle`, `breaker`, `retry`, `flight`, `cache`, `memory` | protection of backends and of us |
 //! | `stand_in` | tests in the place of backends |
-//! | `auth`, `oauth2`, `secrets`, `sensitive` | credentials |
+//! | `auth`, `oauth2`, `secrets`, `sensitive`, `echo` | credentials |
 //!
 //! INVARIANTS: nothing leaves without a policy that allows it; every address of a name is judged and only judged ones are
-//! dialled; credentials go to the policy's endpoints only; no error holds an address, a header, a body or a credential.
+//! dialled; credentials go to the policy's endpoints only, and what repeats them is no answer; no error holds an address, a header, a body or a credential.
 //! Absent: templates and what of a body is taken (engine), caches of whole answers.
 pub mod address;
 mod auth;
@@ -28,12 +28,14 @@ mod channel;
 mod connector;
 mod decode;
 pub mod dial;
+mod echo;
 pub mod error;
 mod exchange;
 mod flight;
 pub mod gateway;
 pub mod headers;
 pub mod host;
+pub mod memory;
 pub mod network;
 mod oauth2;
 mod own;

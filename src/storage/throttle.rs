@@ -18,7 +18,7 @@ use moka::{Expiry, sync::Cache};
 
 use crate::{
     api::{ErrorCode, Status, StatusCause, StatusDetails, UserInfo, ephemeral_schema::RatePer},
-    storage::catalog::Rate,
+    storage::catalog::{Rate, SchemaId},
 };
 
 /// Allowances that are remembered. One takes some 200 bytes; whoever's is forgotten has a whole one again, as it would
@@ -50,6 +50,8 @@ struct Allowance {
 pub struct Counted<'a> {
     /// The workspace in which is created.
     pub workspace: &'a str,
+    /// The schema of the kind.
+    pub schema: SchemaId,
     /// The group of the kind.
     pub group: &'a str,
     /// The version.
@@ -79,16 +81,15 @@ impl Throttles {
     #[expect(clippy::result_large_err, reason = "a Status is what every refusal of storage is")]
     pub fn count(&self, rate: Option<&Rate>, counted: &Counted<'_>) -> Result<(), Status> {
         let Some(rate) = rate else { return Ok(()) };
-        let Counted { workspace, group, version, plural, user } = counted;
-        let user = match rate.shared {
-            RatePer::User => Some(&user.username),
-            // A schema is served in its own workspace so far, so that those of one workspace are all that there are. Its
-            // name alone would let a workspace use up the allowance of another's schema.
-            RatePer::Workspace | RatePer::Schema => None,
-        };
+        let Counted { workspace, schema, group, version, plural, user } = counted;
         // The rate is part of the key: a new rate is a new allowance.
         let rates = (rate.requests, rate.per, rate.burst);
-        let key = self.hasher.hash_one((workspace, group, version, plural, user, rates));
+        let key = match rate.shared {
+            RatePer::User => self.hasher.hash_one((workspace, group, version, plural, &user.username, rates)),
+            RatePer::Workspace => self.hasher.hash_one((workspace, group, version, plural, rates)),
+            // Not by its name: a workspace could use up the allowance of another's schema.
+            RatePer::Schema => self.hasher.hash_one((schema, version, rates)),
+        };
         let Some(quota) = quota(rate) else { return Ok(()) };
         let allowance = self.allowances.get_with(key, || {
             let fills_in = quota.burst_size_replenished_in().min(MAX_MEMORY);
@@ -114,7 +115,7 @@ fn exhausted(rate: &Rate, counted: &Counted<'_>, wait: Duration) -> Status {
     let whose = match shared {
         RatePer::User => "each user",
         RatePer::Workspace => "all users of a workspace together",
-        RatePer::Schema => "all users together",
+        RatePer::Schema => "all users of all workspaces together",
     };
     let message = format!("the schema allows {requests} in {} s for {whose}, and {burst} at once", per.as_secs());
     let cause = StatusCause { reason: "RateLimited".into(), message, field: "limits.rate".into() };
@@ -190,7 +191,7 @@ mod tests {
     }
 
     fn counted<'a>(workspace: &'a str, user: &'a UserInfo) -> Counted<'a> {
-        Counted { workspace, group: "acme.example", version: "v1", plural: "infos", user }
+        Counted { workspace, schema: SchemaId([7; 32]), group: "acme.example", version: "v1", plural: "infos", user }
     }
 
     /// How many of 10 creates are answered.
@@ -215,13 +216,23 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_workspace_shares_one() {
-        for shared in [RatePer::Workspace, RatePer::Schema] {
-            let throttles = Throttles::default();
-            let rate = rate(1, 60, 3, shared);
-            assert_eq!(answered(&throttles, &rate, "root", "jane"), 3);
-            assert_eq!(answered(&throttles, &rate, "root", "sam"), 0);
-            assert_eq!(answered(&throttles, &rate, "root:other", "sam"), 3);
-        }
+        let throttles = Throttles::default();
+        let rate = rate(1, 60, 3, RatePer::Workspace);
+        assert_eq!(answered(&throttles, &rate, "root", "jane"), 3);
+        assert_eq!(answered(&throttles, &rate, "root", "sam"), 0);
+        assert_eq!(answered(&throttles, &rate, "root:other", "sam"), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_workspaces_share_that_of_a_schema() {
+        let throttles = Throttles::default();
+        let rate = rate(1, 60, 3, RatePer::Schema);
+        assert_eq!(answered(&throttles, &rate, "root", "jane"), 3);
+        assert_eq!(answered(&throttles, &rate, "root:other", "sam"), 0);
+        let sam = user("sam");
+        // A schema of the same name that is another one.
+        let other = Counted { schema: SchemaId([8; 32]), ..counted("root:other", &sam) };
+        assert!(throttles.count(Some(&rate), &other).is_ok());
     }
 
     #[tokio::test(start_paused = true)]

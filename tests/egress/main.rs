@@ -8,9 +8,11 @@
     unreachable_pub,
     reason = "tests fail by panicking"
 )]
+mod attacks;
 mod backends;
 mod faulty;
 mod hostile;
 mod namespace;
 mod sharing;
+mod trace;
 mod world;

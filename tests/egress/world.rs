@@ -118,9 +118,15 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(dialer: Arc<dyn Dial>) -> World {
+        World::with(dialer, None)
+    }
+
+    /// With another resolver than [`Names`].
+    pub(crate) fn with(dialer: Arc<dyn Dial>, resolver: Option<Arc<dyn Resolve>>) -> World {
+        crate::trace::begin();
         let (names, keys, clock) = (Arc::<Names>::default(), Arc::<Keys>::default(), Arc::<Hands>::default());
         let gateway = Gateway::new(Surroundings {
-            resolver: Arc::clone(&names) as Arc<dyn Resolve>,
+            resolver: resolver.unwrap_or_else(|| Arc::clone(&names) as Arc<dyn Resolve>),
             dialer,
             secrets: Arc::clone(&keys) as Arc<dyn Secrets>,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

@@ -1,7 +1,7 @@
 //! One fixture of `http/*.yaml`: which request it is for, and what a backend would answer to it.
 //!
 //! Absent: which fixtures there are and which of them is taken (fixtures), how they are made of real answers (record).
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use cel::Value;
@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use percent_encoding::percent_decode_str;
 
 use super::{GoldenError, fields::Fields};
-use crate::storage::egress::{EgressError, error::TlsFault, target::Target};
+use crate::storage::egress::{EgressError, error::TlsFault, stand_in::Delay, target::Target};
 
 /// A request and what becomes of it.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ fn wanted(fields: &Fields) -> Result<Wanted, GoldenError> {
 }
 
 fn answer(fields: &Fields) -> Result<Result<Response<Bytes>, EgressError>, GoldenError> {
-    fields.only(&["status", "headers", "body", "bodyJSON", "failure"])?;
+    fields.only(&["status", "headers", "body", "bodyJSON", "failure", "delaySeconds"])?;
     if let Some(failure) = fields.text("failure")? {
         if let Some(other) = fields.names().iter().find(|name| &***name != "failure") {
             return Err(fields.wrong(other, "a `failure` has nothing else"));
@@ -142,6 +142,13 @@ fn answer(fields: &Fields) -> Result<Result<Response<Bytes>, EgressError>, Golde
     let mut response = Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
+    match fields.value("delaySeconds") {
+        None => {}
+        Some(Value::Int(seconds @ 0..=3600)) => {
+            response.extensions_mut().insert(Delay(Duration::from_secs(seconds.unsigned_abs())));
+        }
+        Some(_) => return Err(fields.wrong("delaySeconds", "expected a number up to 3600")),
+    }
     Ok(Ok(response))
 }
 

@@ -415,6 +415,22 @@ fn a_value_cannot_change_the_shape_of_a_path_or_add_a_header_field() {
 }
 
 #[test]
+fn the_calls_of_one_request_are_bounded() {
+    let many = |id: &str, items: &str| Defined {
+        id: id.into(),
+        for_each: vec![("x".into(), format!("${{{items}}}").into())],
+        ..calling(http("https://m.example/${string(x)}"))
+    };
+    let items = |n: usize| format!("[{}].map(n, n)", vec!["1"; n].join(","));
+    let mut evaluation = start(&definition(vec![many("a", &items(600)), many("b", &items(401))], &[]));
+    let Step::Need(needs) = evaluation.next() else { panic!("it asks for nothing") };
+    assert_eq!(needs.len(), 600);
+    needs.iter().for_each(|(id, _)| evaluation.supply(*id, Supply::Body(Value::Null)));
+    let Err(Failure::Expression(failure)) = done(&mut evaluation) else { panic!("1,001 calls") };
+    assert!(failure.message.contains("may make 1000 calls"), "{failure:?}");
+}
+
+#[test]
 fn what_is_selected_is_typed_and_a_misfit_is_the_services_fault() {
     let schema = map(&[("type", "array".into()), ("items", strings(&[("type", "number")]))]);
     let selecting =

@@ -100,6 +100,12 @@ impl Rbac {
         rules
     }
 
+    /// Whether anything is granted to a user anywhere.
+    pub(super) fn knows(&self, user: &UserInfo) -> bool {
+        let index = self.index();
+        index.bindings.values().flatten().flat_map(|binding| &binding.subjects).any(|subject| subject.is(user))
+    }
+
     /// The index of the objects as they are now.
     fn index(&self) -> Arc<Index> {
         let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];

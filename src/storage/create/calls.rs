@@ -15,6 +15,7 @@ use crate::{
         directory::policies::method,
         egress::{
             Asker, Call, EgressError, Fault, Format,
+            memory::Held,
             pages::{Count, FieldPath, Next, Pagination},
         },
     },
@@ -22,8 +23,8 @@ use crate::{
 
 const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Makes a call. Says until when what it answered may be used again.
-pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Instant) -> (Supply, Instant) {
+/// Makes a call. Says until when what it answered may be used again, and what memory it takes.
+pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Instant) -> (Supply, Instant, Held) {
     let schema: Arc<str> = format!("{}.{}", target.kind.names.plural, target.kind.group).into();
     let call = Call {
         policy: call.policy.clone(),
@@ -46,9 +47,9 @@ pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Ins
         Ok(reply) => {
             // No answer is kept for longer, and instants end.
             let valid_until = Instant::now() + reply.freshness.fresh_for.min(A_YEAR);
-            (reply.value.map_or(Supply::Missing, Supply::Body), valid_until)
+            (reply.value.map_or(Supply::Missing, Supply::Body), valid_until, reply.held)
         }
-        Err(error) => (Supply::Failed(failure(&error)), Instant::now()),
+        Err(error) => (Supply::Failed(failure(&error)), Instant::now(), Held::default()),
     }
 }
 

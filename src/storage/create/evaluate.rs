@@ -109,11 +109,21 @@ impl<'a> Run<'a> {
             };
             let Some(first) = next else { return Ok(None) };
             let mut ready = Some(first);
+            // To select from and validate a body is work, which no expression pays for.
+            let elsewhere = ready.as_ref().is_some_and(|(_, answer)| matches!(answer, reads::Answer::Elsewhere(..)));
+            let place = match elsewhere {
+                true => match self.shared.compute(self.deadline).await {
+                    Ok(place) => place,
+                    Err(_) => return Ok(Some(self.evaluation.time_out())),
+                },
+                false => None,
+            };
             while let Some((id, answer)) = ready {
                 self.clock.end(&self.evaluation, id);
                 self.evaluation.supply(id, self.refusals.note(answer, &mut self.basis));
                 ready = pending.next().now_or_never().flatten();
             }
+            drop(place);
             tokio::task::yield_now().await;
         }
     }

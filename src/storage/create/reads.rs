@@ -20,7 +20,8 @@ use crate::{
         answers::{Basis, Decided, Read, What},
         authorizer::{Attributes, Decision, refusal},
         catalog::Catalog,
-        objects::{GroupVersionKind, ObjectKey},
+        egress::memory::Held,
+        objects::{GroupVersionKind, Object, ObjectKey},
         selector::{FieldSelector, LabelSelector},
     },
 };
@@ -29,17 +30,22 @@ use crate::{
 pub(super) enum Answer {
     /// Objects of the workspace.
     Objects(Supply, Read),
-    /// Something from elsewhere, which may be reused until then.
-    Elsewhere(Supply, Instant),
+    /// Something from elsewhere, which may be reused until then, and its memory.
+    Elsewhere(Supply, Instant, Held),
     /// What the authorizer said.
     Decided(Decided),
     /// The consumer may not read it.
     Refused(Attributes, String),
 }
 
-/// The refused reads of one evaluation, for the details of its Status.
+/// What there is to know of the answers that one evaluation got.
 #[derive(Debug, Default)]
-pub(super) struct Refusals(Vec<(Attributes, String)>);
+pub(super) struct Refusals {
+    /// The refused reads, for the details of its Status.
+    refused: Vec<(Attributes, String)>,
+    /// The memory of what came from elsewhere, held as long as the evaluation.
+    held: Vec<Held>,
+}
 
 impl Refusals {
     /// The answer as the evaluation wants it.
@@ -49,8 +55,9 @@ impl Refusals {
                 basis.read(read);
                 supply
             }
-            Answer::Elsewhere(supply, until) => {
+            Answer::Elsewhere(supply, until, held) => {
                 basis.fresh_until(until);
+                self.held.push(held);
                 supply
             }
             Answer::Decided(decided) => {
@@ -60,7 +67,7 @@ impl Refusals {
             }
             Answer::Refused(attributes, message) => {
                 basis.once();
-                self.0.push((attributes, message.clone()));
+                self.refused.push((attributes, message.clone()));
                 Supply::Failed(SourceFailure::Forbidden(message))
             }
         }
@@ -69,7 +76,7 @@ impl Refusals {
     /// The 403 of a failure that one of these refusals is.
     pub(super) fn status(&self, failure: &Failure) -> Option<Status> {
         let Failure::Forbidden { message, .. } = failure else { return None };
-        let (attributes, _) = self.0.iter().find(|(_, refused)| refused == message)?;
+        let (attributes, _) = self.refused.iter().find(|(_, refused)| refused == message)?;
         Some(forbidden(attributes, message))
     }
 }
@@ -119,8 +126,8 @@ pub(super) async fn answer(
         }
         Need::Decide(question) => decide(target, user, question).await,
         Need::Call(call) => {
-            let (supply, valid_until) = calls::answer(target, call, deadline).await;
-            Answer::Elsewhere(supply, valid_until)
+            let (supply, valid_until, held) = calls::answer(target, call, deadline).await;
+            Answer::Elsewhere(supply, valid_until, held)
         }
     };
     (id, answer)
@@ -179,9 +186,24 @@ impl Reading {
         }
     }
 
+    /// Whether what was found holds credentials of an egress policy, which are nobody's to read here.
+    fn guarded(&self, target: &Target<'_>, object: &Object) -> bool {
+        let kind = &self.kind;
+        (&*kind.group, &*kind.kind) == ("", "Secret")
+            && target.catalog.egress().guards(target.workspace.path(), object.namespace(), object.name())
+    }
+
+    fn credentials(self) -> Answer {
+        let message = "secrets is forbidden: the credentials of egress policies cannot be read by expressions";
+        Answer::Refused(self.attributes, message.to_owned())
+    }
+
     fn get(self, target: &Target<'_>, read_as: ReadAs) -> Answer {
         let Attributes { namespace, name, .. } = &self.attributes;
         let found = target.workspace.objects().get(&self.kind, namespace, name);
+        if found.as_ref().is_some_and(|object| self.guarded(target, object)) {
+            return self.credentials();
+        }
         let what = What::object(self.key(), found.as_deref());
         let supply = found.map_or(Supply::Missing, |object| Supply::Object(object.typed().clone()));
         Answer::Objects(supply, self.read(what, read_as))
@@ -191,6 +213,9 @@ impl Reading {
         let namespace = &*self.attributes.namespace;
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let found = target.workspace.objects().list(&self.kind, namespace, &labels, &FieldSelector::everything());
+        if found.items.iter().any(|object| self.guarded(target, object)) {
+            return self.credentials();
+        }
         let what = What::list(self.key(), labels, &found);
         Answer::Objects(Supply::Objects(found.typed()), self.read(what, read_as))
     }

@@ -9,15 +9,19 @@ use std::{
 };
 
 use cel::Value;
+use sha2::{Digest as _, Sha256};
 
-use super::{item::Item, policies::For};
+use super::{
+    item::{Item, field},
+    policies::For,
+};
 use crate::{
     engine::{
         Plan, compile,
         diagnostic::{Diagnostic, FieldPath, Severity},
     },
     storage::{
-        catalog::{Catalog, EphemeralKind, EphemeralVersion, version_order},
+        catalog::{Catalog, EphemeralKind, EphemeralVersion, SchemaId, version_order},
         lower::{Lowered, LoweredVersion, Lowering, lower},
     },
 };
@@ -124,8 +128,19 @@ fn build(
     }
     versions.sort_by(|a, b| version_order(&a.name, &b.name));
     let Lowered { group, namespaced, names, .. } = lowered;
-    let served = (!versions.is_empty()).then(|| Arc::new(EphemeralKind { group, names, namespaced, versions }));
+    let served = (!versions.is_empty())
+        .then(|| Arc::new(EphemeralKind { group, names, namespaced, versions, schema: id(item) }));
     (Outcome { diagnostics, form, lowered: true, conflict: None, compiled, failed }, served)
+}
+
+/// In a directory nobody publishes: two workspaces have the same schema where theirs say the same.
+fn id(item: &Item) -> SchemaId {
+    let spec = field(&item.value, "spec").map(|spec| serde_json::to_vec(spec).unwrap_or_default());
+    let mut digest = Sha256::new();
+    digest.update(item.name.as_bytes());
+    digest.update([0]);
+    digest.update(spec.unwrap_or_default());
+    SchemaId(digest.finalize().into())
 }
 
 /// Says once what is said twice of one place: an alias is expanded, and its mistakes with it. The first `form` stay first.

@@ -12,10 +12,13 @@ use cel::{
 use http::{HeaderMap, header};
 use serde::de::DeserializeSeed;
 
-use crate::storage::egress::{call::Format, decode, error::BodyFault, headers};
+use crate::storage::egress::{call::Format, decode, echo::Sent, error::BodyFault, headers};
 
-/// Values in the JSON of one answer. One takes about 50 bytes besides its text, so this is 25 MiB.
-const MOST_VALUES: usize = 500_000;
+/// Values in the JSON of one answer, with all its pages: 23 MiB besides their text.
+pub(super) const MOST_VALUES: usize = 500_000;
+
+/// What a value takes besides its text, about.
+const VALUE_BYTES: usize = 48;
 
 /// Levels of nesting of JSON: where serde_json's recursion ends, checked before so that it can be told apart.
 const MOST_LEVELS: usize = 127;
@@ -31,6 +34,13 @@ pub(super) struct Body {
     pub(super) bytes: usize,
     /// How many values there are in it, about.
     pub(super) values: usize,
+}
+
+impl Body {
+    /// Bytes that it takes, about.
+    pub(super) fn weight(&self) -> usize {
+        self.bytes + self.values * VALUE_BYTES
+    }
 }
 
 /// The header fields as a value, for HEAD.
@@ -51,15 +61,29 @@ pub(super) fn empty() -> Body {
     Body { value: Value::Null, bytes: 0, values: 1 }
 }
 
+/// A body as it was sent.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) headers: HeaderMap,
+    pub(super) bytes: Bytes,
+    /// What must not be in it.
+    pub(super) sent: Sent,
+}
+
 /// Reads a body, elsewhere when it may take long.
-pub(super) async fn read(headers: HeaderMap, bytes: Bytes, format: Format, limit: usize) -> Result<Body, BodyFault> {
+pub(super) async fn read(source: Source, format: Format, limit: usize) -> Result<Body, BodyFault> {
+    let Source { headers, bytes, sent } = source;
     let encoding = decode::encoding(&headers)?;
+    let plain = move |bytes: &[u8]| match sent.is_in(bytes) {
+        true => Err(BodyFault::Echo),
+        false => parse(&headers, bytes, format),
+    };
     if encoding.is_none() && bytes.len() <= READ_AT_ONCE {
-        return parse(&headers, &bytes, format);
+        return plain(&bytes);
     }
     let work = move || match encoding {
-        None => parse(&headers, &bytes, format),
-        Some(encoding) => parse(&headers, &decode::decompress(encoding, &bytes, limit)?, format),
+        None => plain(&bytes),
+        Some(encoding) => plain(&decode::decompress(encoding, &bytes, limit)?),
     };
     // An error here is a panic of a decoder on bytes it did not expect.
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(BodyFault::Compression))

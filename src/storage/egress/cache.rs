@@ -20,8 +20,6 @@ use crate::storage::egress::{body::Body, call::Freshness};
 const NEGATIVE: Duration = Duration::from_secs(5);
 /// Entries nobody asks for go after this, however long they are fresh.
 const IDLE: Duration = Duration::from_secs(3600);
-/// What a value takes besides its text, about.
-const VALUE_BYTES: usize = 48;
 /// What an entry takes besides its body, about.
 const ENTRY_BYTES: usize = 2048;
 /// No time of any header field is longer: sums of times must not overflow.
@@ -153,11 +151,11 @@ impl Stored {
         }
     }
 
-    /// Whether the origin allows it while it fails.
-    pub(super) fn serves_on_error(&self, now: SystemTime) -> bool {
-        let stale_for = now.duration_since(self.received).unwrap_or_default();
-        let lifetime = self.policy.time_to_live(self.received);
-        !self.directives.asks_again && stale_for < lifetime.saturating_add(self.directives.stale_if_error)
+    /// Whether the origin allows it while it fails, counted from when a call that allows `ttl` would have asked again.
+    pub(super) fn serves_on_error(&self, ttl: Option<Duration>, now: SystemTime) -> bool {
+        let age = now.duration_since(self.received).unwrap_or_default();
+        let fresh_for = self.freshness(ttl, self.received).fresh_for;
+        !self.directives.asks_again && age < fresh_for.saturating_add(self.directives.stale_if_error)
     }
 
     /// The body.
@@ -166,10 +164,7 @@ impl Stored {
     }
 
     fn weight(&self) -> usize {
-        self.body.bytes
-            + self.body.values * VALUE_BYTES
-            + self.links.iter().map(String::len).sum::<usize>()
-            + ENTRY_BYTES
+        self.body.weight() + self.links.iter().map(String::len).sum::<usize>() + ENTRY_BYTES
     }
 }
 
@@ -301,9 +296,15 @@ mod tests {
     #[test]
     fn stale_answers_serve_while_the_origin_fails_if_it_allowed_that() {
         let stale = stored(200, &[("cache-control", "max-age=10, stale-if-error=20")]);
-        assert!(stale.serves_on_error(at(29)) && !stale.serves_on_error(at(30)));
+        assert!(stale.serves_on_error(None, at(29)) && !stale.serves_on_error(None, at(30)));
+        // Whoever wants it no older than 5 s gets it for 20 s more, and where the origin allows nothing more, not even though
+        // the origin itself would give it for 10 s.
+        let five = Some(Duration::from_secs(5));
+        assert!(stale.serves_on_error(five, at(24)) && !stale.serves_on_error(five, at(25)));
+        assert!(!stored(200, &[("cache-control", "max-age=10")]).serves_on_error(five, at(6)));
+        assert!(!stored(404, &[("cache-control", "max-age=60")]).serves_on_error(None, at(6)));
         for control in ["max-age=10", "max-age=10, stale-if-error=20, must-revalidate", "no-cache, stale-if-error=20"] {
-            assert!(!stored(200, &[("cache-control", control)]).serves_on_error(at(15)), "{control}");
+            assert!(!stored(200, &[("cache-control", control)]).serves_on_error(None, at(15)), "{control}");
         }
     }
 }

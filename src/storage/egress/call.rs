@@ -9,7 +9,10 @@ use std::{
 use bytes::Bytes;
 use cel::Value;
 
-use crate::{api::ephemeral_schema::Method, storage::egress::pages::Pagination};
+use crate::{
+    api::ephemeral_schema::Method,
+    storage::egress::{memory::Held, pages::Pagination},
+};
 
 /// Whose call it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +94,8 @@ pub struct Reply {
     pub bytes: usize,
     /// What it took.
     pub timing: Timing,
+    /// Its memory: to be kept as long as the value is.
+    pub held: Held,
 }
 
 /// How long an answer may be reused.

@@ -29,7 +29,7 @@ use crate::{
         cache::{Key, Stored},
         call::{CacheUse, Call, Format, Freshness, Reply, Timing},
         connector::{Connector, Parts},
-        error::{EgressError, PagesFault},
+        error::{BodyFault, EgressError, PagesFault},
         exchange::{self, Answer, Client, client},
         flight::Flights,
         gateway::Shared,
@@ -124,7 +124,7 @@ impl Channel {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             policy: Arc::clone(policy),
             client: client(connector, &rules.limits),
-            throttle: Throttle::new(&rules.limits),
+            throttle: Throttle::new(&rules.limits, rules.is_for_one_workspace()),
             rules,
             credentials,
             tokens: oauth2::Tokens::default(),
@@ -221,6 +221,7 @@ impl Channel {
         if absent && !call.optional {
             return Err(EgressError::Status { status: stored.status.as_u16() });
         }
+        let held = self.shared.memory.take(&call.asker.workspace, stored.body.weight()).ok_or(EgressError::Memory)?;
         let now = self.shared.surroundings.clock.now();
         let freshness = match cache {
             // What the origin would no longer answer for is not passed on.
@@ -234,6 +235,7 @@ impl Channel {
             cache: *cache,
             bytes: stored.body.bytes,
             timing: Timing { total: Duration::ZERO, requests: *requests, pages: 1 },
+            held,
         })
     }
 
@@ -275,7 +277,7 @@ impl Channel {
         let (answer, requests) = self.attempts(prepared, &validators, deadline).await;
         let now = self.shared.surroundings.clock.now();
         let answer = match (answer, known) {
-            (Err(error), Some(known)) if passes(&error) && known.serves_on_error(now) => {
+            (Err(error), Some(known)) if passes(&error) && known.serves_on_error(prepared.ttl, now) => {
                 return Ok(Fetched { stored: known, cache: CacheUse::StaleOnError, requests });
             }
             (Ok(answer), Some(known)) if answer.status == StatusCode::NOT_MODIFIED => {
@@ -303,7 +305,7 @@ impl Channel {
     }
 
     async fn read(&self, prepared: &Prepared, answer: Answer) -> Result<Stored, EgressError> {
-        let Answer { status, headers, body } = answer;
+        let Answer { status, headers, body, sent } = answer;
         if status == StatusCode::NOT_MODIFIED {
             // Nobody asked it to compare.
             return Err(EgressError::Status { status: status.as_u16() });
@@ -311,9 +313,11 @@ impl Channel {
         let no_content = matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT);
         let body = match prepared.method {
             _ if no_content || !status.is_success() => body::empty(),
+            Method::Head if sent.is_in_fields(&headers) => return Err(BodyFault::Echo.into()),
             Method::Head => body::of_headers(&headers),
             Method::Get | Method::Post | Method::Put | Method::Patch | Method::Delete => {
-                body::read(headers.clone(), body, prepared.format, self.rules.limits.response_bytes).await?
+                let source = body::Source { headers: headers.clone(), bytes: body, sent };
+                body::read(source, prepared.format, self.rules.limits.response_bytes).await?
             }
         };
         let now = self.shared.surroundings.clock.now();
@@ -374,11 +378,13 @@ fn joined(before: &Reply, after: Reply) -> Reply {
         freshness: Freshness { observed, fresh_for },
         cache: before.cache.max(after.cache),
         bytes: before.bytes + after.bytes,
+        held: before.held.clone().and(after.held),
         timing: Timing {
             total: Duration::ZERO,
             requests: before.timing.requests + after.timing.requests,
             pages: before.timing.pages + after.timing.pages,
         },
-        ..after
+        status: after.status,
+        value: after.value,
     }
 }

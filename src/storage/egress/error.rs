@@ -86,6 +86,9 @@ pub enum EgressError {
         /// The policy.
         policy: Arc<str>,
     },
+    /// Too much of what was answered is still in use.
+    #[error("the answers in use of the workspace take too much memory")]
+    Memory,
     /// The backend failed too often; it is left alone for a while.
     #[error("the backend failed repeatedly and is not called for a while")]
     Open {
@@ -168,6 +171,7 @@ impl EgressError {
             | EgressError::Credentials { .. } => Fault::Administrator,
             EgressError::Rate { .. }
             | EgressError::InFlight { .. }
+            | EgressError::Memory
             | EgressError::Open { .. }
             | EgressError::BackendBusy { .. } => Fault::Load,
             EgressError::Resolve
@@ -309,6 +313,9 @@ pub enum BodyFault {
         /// From 1.
         column: usize,
     },
+    /// It holds what was sent as credentials: whoever reads the answer would read them.
+    #[error("it repeats the credentials that it was asked with")]
+    Echo,
     /// JSON that is too deep.
     #[error("its JSON nests too deeply")]
     Depth,
@@ -323,6 +330,12 @@ pub enum BodyFault {
 /// Why pages are of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PagesFault {
+    /// More values than we hold for one answer.
+    #[error("they hold more than {limit} values")]
+    Values {
+        /// The bound.
+        limit: usize,
+    },
     /// More than the call allows.
     #[error("there are more than {limit} pages")]
     TooMany {

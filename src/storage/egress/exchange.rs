@@ -15,6 +15,7 @@ use hyper_util::{
 
 use crate::storage::egress::{
     connector::{ConnectError, Connector},
+    echo::Sent,
     error::{BodyFault, EgressError},
     policy::Limits,
 };
@@ -57,6 +58,8 @@ pub(super) struct Answer {
     pub(super) headers: HeaderMap,
     /// As it was sent; empty unless the status is 2xx.
     pub(super) body: Bytes,
+    /// With which credentials it was asked for.
+    pub(super) sent: Sent,
 }
 
 /// Sends a request and reads the answer, at most `limit` bytes of body. It has no deadline of its own.
@@ -75,7 +78,7 @@ pub(super) async fn exchange(
         drain(body).await;
         Bytes::new()
     };
-    Ok(Answer { status: parts.status, headers: parts.headers, body: bytes })
+    Ok(Answer { status: parts.status, headers: parts.headers, body: bytes, sent: Sent::default() })
 }
 
 async fn collect(mut body: Incoming, headers: &HeaderMap, limit: usize) -> Result<Bytes, EgressError> {

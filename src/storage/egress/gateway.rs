@@ -2,7 +2,7 @@
 //!
 //! Absent: what one policy does with a call (channel).
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -12,13 +12,14 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    api::egress_policy::EgressPolicySpec,
+    api::egress_policy::{Auth, EgressPolicySpec, SecretRef},
     storage::egress::{
         cache::HttpCache,
         call::{Asker, Call, Literal, Reply},
         channel::Channel,
         dial::{Dial, TcpDialer},
         error::EgressError,
+        memory::Memory,
         own::OwnAddresses,
         policy::PolicyError,
         resolve::{Resolve, SystemResolver},
@@ -91,6 +92,7 @@ pub(super) struct Shared {
     pub(super) surroundings: Surroundings,
     pub(super) own: Arc<OwnAddresses>,
     pub(super) cache: HttpCache,
+    pub(super) memory: Memory,
 }
 
 /// Workspace and name.
@@ -107,7 +109,10 @@ impl Gateway {
     pub fn new(surroundings: Surroundings) -> Gateway {
         let own = Arc::new(OwnAddresses::new(surroundings.own.clone()));
         let cache = HttpCache::new(surroundings.cache_bytes);
-        Gateway { shared: Arc::new(Shared { surroundings, own, cache }), known: Arc::default() }
+        Gateway {
+            shared: Arc::new(Shared { surroundings, own, cache, memory: Memory::default() }),
+            known: Arc::default(),
+        }
     }
 
     /// The policies of a workspace as they are now, and what is wrong with which. A policy that is wrong refuses all calls:
@@ -121,8 +126,10 @@ impl Gateway {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut channels = BTreeMap::new();
         let mut errors = vec![];
+        let mut secrets = BTreeSet::new();
         for (name, spec) in policies {
             let name: Arc<str> = name.into();
+            secrets.extend(spec.auth.iter().flat_map(secrets_of).map(|of| (of.namespace.clone(), of.name.clone())));
             let key = (Arc::clone(&workspace), Arc::clone(&name));
             let unchanged =
                 known.get(&key).filter(|known| known.spec == *spec).and_then(|known| known.channel.upgrade());
@@ -142,8 +149,17 @@ impl Gateway {
             channels.insert(name, channel);
         }
         known.retain(|_, known| known.channel.strong_count() > 0);
-        (Egress { channels: Arc::new(channels) }, errors)
+        (Egress { channels: Arc::new(channels), workspace, secrets: Arc::new(secrets) }, errors)
     }
+}
+
+/// The Secrets of credentials; one, where they are right.
+fn secrets_of(auth: &Auth) -> impl Iterator<Item = &SecretRef> {
+    let Auth { bearer, basic, header, oauth2 } = auth;
+    let bearer = bearer.as_ref().map(|of| &of.secret_ref);
+    let basic = basic.as_ref().map(|of| &of.secret_ref);
+    let header = header.as_ref().map(|of| &of.secret_ref);
+    [bearer, basic, header, oauth2.as_ref().map(|of| &of.secret_ref)].into_iter().flatten()
 }
 
 /// The policies of one workspace at one time. Cheap to clone; the default has none, so that nothing leaves.
@@ -151,9 +167,18 @@ impl Gateway {
 pub struct Egress {
     /// `None` where the policy is wrong.
     channels: Arc<BTreeMap<Arc<str>, Option<Arc<Channel>>>>,
+    /// That of the policies.
+    workspace: Arc<str>,
+    /// Namespaces and names of the Secrets that policies name, wrong ones too.
+    secrets: Arc<BTreeSet<(String, String)>>,
 }
 
 impl Egress {
+    /// Whether a Secret holds credentials of a policy: no expression may read it, with whosever rights.
+    pub fn guards(&self, workspace: &str, namespace: &str, name: &str) -> bool {
+        *self.workspace == *workspace && self.secrets.contains(&(namespace.to_owned(), name.to_owned()))
+    }
+
     /// The names of the policies, for suggestions.
     pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.channels.keys()

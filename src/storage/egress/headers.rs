@@ -1,47 +1,9 @@
-//! Which header fields calls may set, and which of an answer's are looked at.
+//! The header fields of a call, and which of an answer's are looked at.
 //!
-//! Absent: the values of credentials (auth).
+//! Absent: which fields calls may set (engine), the values of credentials (auth).
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::storage::egress::error::EgressError;
-
-/// Fields that belong to the connection, to the framing of the body, to credentials, or that tell servers who asks.
-const NOT_FOR_CALLS: [&str; 34] = [
-    "accept-encoding",
-    "authorization",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "cookie",
-    "cookie2",
-    "expect",
-    "forwarded",
-    "host",
-    "http2-settings",
-    "if-match",
-    "if-modified-since",
-    "if-none-match",
-    "if-range",
-    "if-unmodified-since",
-    "keep-alive",
-    "max-forwards",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "range",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-http-method-override",
-    "x-real-ip",
-];
+use crate::{engine::header_fields, storage::egress::error::EgressError};
 
 /// Fields of the connection and the body's framing, in which no server looks for credentials.
 const NOT_FOR_CREDENTIALS: [&str; 9] =
@@ -59,7 +21,7 @@ pub fn of_call(fields: &[(String, String)], credentials: Option<&HeaderName>) ->
     for (name, value) in fields {
         let refused = || EgressError::Header { name: name.to_ascii_lowercase().into() };
         let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
-        if NOT_FOR_CALLS.contains(&parsed.as_str()) || Some(&parsed) == credentials {
+        if !header_fields::may_be_set(parsed.as_str()) || Some(&parsed) == credentials {
             return Err(refused());
         }
         let value =

@@ -6,6 +6,7 @@ use std::{collections::HashSet, sync::Arc};
 use cel::Value;
 
 use crate::storage::egress::{
+    body::MOST_VALUES,
     cache::Stored,
     error::{EgressError, PagesFault},
     target::Target,
@@ -100,12 +101,13 @@ pub(super) struct Pages<'a> {
     seen: HashSet<String>,
     items: Vec<Value>,
     bytes: usize,
+    values: usize,
     count: u32,
 }
 
 impl<'a> Pages<'a> {
     pub(super) fn new(pagination: &'a Pagination, limit: usize) -> Pages<'a> {
-        Pages { pagination, limit, seen: HashSet::new(), items: vec![], bytes: 0, count: 0 }
+        Pages { pagination, limit, seen: HashSet::new(), items: vec![], bytes: 0, values: 0, count: 0 }
     }
 
     /// The first page of a target.
@@ -126,6 +128,10 @@ impl<'a> Pages<'a> {
         self.bytes += stored.body.bytes;
         if self.bytes > self.limit {
             return Err(PagesFault::TooLarge { limit: self.limit });
+        }
+        self.values += stored.body.values;
+        if self.values > MOST_VALUES {
+            return Err(PagesFault::Values { limit: MOST_VALUES });
         }
         let Some(Value::List(found)) = items.find(value) else { return Err(PagesFault::Items) };
         self.items.extend(found.iter().cloned());

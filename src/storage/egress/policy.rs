@@ -86,6 +86,8 @@ pub struct Rules {
     workspaces: Vec<String>,
     /// The bounds of its calls.
     pub limits: Limits,
+    /// Where credentials are got.
+    token: Option<Target>,
 }
 
 /// The bounds of calls, defaults filled in.
@@ -158,7 +160,9 @@ impl Rules {
         }
         let usable = spec.usable_by.clone().unwrap_or_default();
         let (schemas, workspaces) = (usable.schemas, usable.workspaces);
-        let rules = Rules { endpoints, networks, schemas, workspaces, limits: read_limits(spec) };
+        let oauth2 = spec.auth.as_ref().and_then(|auth| auth.oauth2.as_ref());
+        let token = oauth2.and_then(|oauth2| Target::parse(&oauth2.token_url).ok());
+        let rules = Rules { endpoints, networks, schemas, workspaces, limits: read_limits(spec), token };
         if let Some(auth) = &spec.auth {
             check_auth(auth, &rules, &mut errors);
         }
@@ -176,8 +180,19 @@ impl Rules {
         self.workspaces.iter().any(|pattern| matches_pattern(pattern, path) || matches_pattern(pattern, short))
     }
 
-    /// Whether an endpoint allows a call; otherwise what the closest endpoint does not allow of it.
+    /// Whether one workspace alone may use it.
+    pub fn is_for_one_workspace(&self) -> bool {
+        matches!(self.workspaces.as_slice(), [one] if !one.contains('*'))
+    }
+
+    /// Whether an endpoint allows a call; otherwise what the closest endpoint does not allow of it. The token endpoint is for
+    /// nobody else, whatever the endpoints say: what it answers are credentials.
     pub fn admit(&self, target: &Target, method: Method) -> Result<(), Part> {
+        let is_token =
+            |token: &Target| token.same_origin(target) && target.path().segments().eq(token.path().segments());
+        if self.token.as_ref().is_some_and(is_token) {
+            return Err(Part::Path);
+        }
         let path = |rule: &Rule| rule.prefixes.is_empty() || rule.prefixes.iter().any(|p| target.path().is_below(p));
         self.closest(target.scheme(), target.host(), target.port(), path, |rule| allows_method(rule, method))
     }
@@ -373,6 +388,16 @@ mod tests {
         }))
         .unwrap_err();
         assert_eq!(errors.len(), 6, "{errors:#?}");
+        let rules_of_all = rules(serde_json::json!({
+            "endpoints": [{"host": "a.example", "methods": ["GET", "POST"]}],
+            "auth": {"oauth2": {"tokenUrl": "https://A.example/o/token", "clientId": "c",
+                     "secretRef": {"namespace": "n", "name": "s", "key": "k"}}},
+        }))
+        .unwrap();
+        let admit = |url: &str| rules_of_all.admit(&Target::parse(url).unwrap(), Method::Post);
+        assert_eq!(admit("https://a.example/o/token?x=1"), Err(Part::Path));
+        assert_eq!(admit("https://a.example:443/%6f/token/"), Err(Part::Path));
+        assert!(admit("https://a.example/o").is_ok() && admit("https://a.example/o/token/x").is_ok());
         assert!(rules(serde_json::json!({"endpoints": [{"host": "a.example"}]})).is_ok_and(|r| !r.admits_schema("x")));
     }
 }

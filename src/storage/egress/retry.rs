@@ -1,4 +1,4 @@
-//! Whether a request is sent again, and when: calls that read, after failures that pass, while there is time.
+//! Whether a request is sent again, and when: idempotent ones, after failures that pass, while there is time.
 //!
 //! Absent: waiting and sending (channel), randomness (handed in).
 use std::time::{Duration, SystemTime};
@@ -22,18 +22,19 @@ pub(super) fn delay(
     left: Duration,
     random: f64,
 ) -> Option<Duration> {
-    let reads = matches!(method, Method::Get | Method::Head);
+    // RFC 9110, section 9.2.2. A source cannot be of the method DELETE.
+    let idempotent = matches!(method, Method::Get | Method::Head | Method::Put);
     let passes = match error {
         EgressError::Connect | EgressError::Broken | EgressError::BackendBusy { .. } => true,
         EgressError::Status { status } => matches!(status, 502..=504),
         _ => false,
     };
-    if !reads || !passes || sent >= attempts {
+    if !idempotent || !passes || sent >= attempts {
         return None;
     }
     let most = BASE.saturating_mul(1 << sent.saturating_sub(1).min(16)).min(LONGEST);
-    // Full jitter: callers that failed together do not come back together.
-    let delay = most.mul_f64(random.clamp(0.0, 1.0)).max(retry_after.unwrap_or_default());
+    // Full jitter: callers that failed together do not come back together, also where they were told the same time.
+    let delay = retry_after.unwrap_or_default().saturating_add(most.mul_f64(random.clamp(0.0, 1.0)));
     (delay < left).then_some(delay)
 }
 
@@ -63,10 +64,12 @@ mod tests {
     fn what_passes_is_tried_again() {
         check(Method::Get, 1, EgressError::Connect, None, Some(100));
         check(Method::Get, 2, EgressError::Status { status: 503 }, None, Some(200));
-        check(Method::Head, 1, EgressError::BackendBusy { retry_after: None }, Some(2), Some(2000));
+        check(Method::Head, 1, EgressError::BackendBusy { retry_after: None }, Some(2), Some(2100));
         check(Method::Get, 1, EgressError::Status { status: 503 }, Some(60), None);
         check(Method::Get, 3, EgressError::Connect, None, None);
+        check(Method::Put, 1, EgressError::Connect, None, Some(100));
         check(Method::Post, 1, EgressError::Connect, None, None);
+        check(Method::Patch, 1, EgressError::Connect, None, None);
         for error in [EgressError::Resolve, EgressError::Status { status: 500 }, EgressError::Timeout] {
             check(Method::Get, 1, error, None, None);
         }

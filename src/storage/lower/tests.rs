@@ -1,5 +1,6 @@
 //! Tests of the module above.
 use super::*;
+use crate::engine::limits;
 use crate::storage::manifest::{Color, Document, parse, render};
 
 const GOOD: &str = r#"apiVersion: celandine.dev/v1alpha1
@@ -159,5 +160,27 @@ fn our_own_crds_are_structural() {
         let (custom, diagnostics) = crate::storage::catalog::custom(&crd);
         assert_eq!(diagnostics, vec![], "{kind}");
         assert!(custom.is_some());
+    }
+}
+
+/// What the API allows is what the engine takes, so that nothing passes the one and fails at the other.
+#[test]
+fn the_api_and_the_engine_have_the_same_bounds() {
+    fn bounds<'a>(schema: &'a serde_json::Value, name: &str, found: &mut Vec<&'a serde_json::Value>) {
+        let Some(map) = schema.as_object() else { return };
+        if let Some(list) = map.get("properties").and_then(|properties| properties.get(name)) {
+            found.extend(list.get("maxItems"));
+        }
+        map.values().for_each(|inner| bounds(inner, name, found));
+    }
+    let schema = serde_json::to_value(schemars::schema_for!(crate::api::EphemeralSchemaSpec)).unwrap();
+    for (name, limit) in [
+        ("sources", limits::MAX_SOURCES),
+        ("variables", limits::MAX_VARIABLES),
+        ("validations", limits::MAX_VALIDATIONS),
+    ] {
+        let mut found = vec![];
+        bounds(&schema, name, &mut found);
+        assert_eq!(found, [&serde_json::json!(limit)], "{name}");
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::{
     compile::parsed::{Parsed, Parser},
     definition::{Format, Http, Select},
     diagnostic::{Diagnostic, FieldPath, Place},
+    header_fields,
     kinds::{Literal, Policies},
     plan::{Call, Template, Text, TextPart},
     schema::Structural,
@@ -19,26 +20,6 @@ use crate::engine::{
 
 /// Methods of sources: those that can be made again. Others change something, which is what effects are for.
 const METHODS: [&str; 4] = ["GET", "HEAD", "POST", "PUT"];
-
-/// Header fields that are not the author's: they frame the message, name the host, or carry credentials.
-const FORBIDDEN_HEADERS: [&str; 16] = [
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-    "x-forwarded-for",
-];
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, http: &Http, path: &FieldPath, policies: &dyn Policies) -> Option<Call<Parsed>> {
@@ -137,7 +118,7 @@ impl Parser<'_> {
             self.report(Diagnostic::error(at, message).at(Place::Key));
             return None;
         }
-        if FORBIDDEN_HEADERS.contains(&&*lower) {
+        if !header_fields::may_be_set(&lower) {
             let message = format!("`{name}` is not the author's to set");
             let help = "credentials belong to the EgressPolicy, framing to Celandine";
             self.report(Diagnostic::error(at, message).at(Place::Key).help(help));

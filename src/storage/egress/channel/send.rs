@@ -16,6 +16,7 @@ use crate::storage::egress::{
     breaker::{Admitted, Breaker, Ending},
     channel::{Breakers, Channel, Prepared, USER_AGENT, plain},
     decode,
+    echo::Sent,
     error::{CredentialsFault, EgressError},
     exchange::{Answer, exchange},
     oauth2, retry,
@@ -75,11 +76,11 @@ impl Channel {
             })?;
         let send = async {
             let (value, token) = self.authorization(None).await?;
-            let answer = self.send(prepared, validators, value).await?;
+            let answer = self.send(prepared, validators, value, deadline).await?;
             match token {
                 Some(token) if answer.status == StatusCode::UNAUTHORIZED => {
                     let (value, _) = self.authorization(Some(&token)).await?;
-                    self.send(prepared, validators, value).await
+                    self.send(prepared, validators, value, deadline).await
                 }
                 _ => Ok(answer),
             }
@@ -100,13 +101,15 @@ impl Channel {
         prepared: &Prepared,
         validators: &[(HeaderName, HeaderValue)],
         authorization: Option<HeaderValue>,
+        deadline: Instant,
     ) -> Result<Answer, EgressError> {
         let stand_in = self.shared.surroundings.stand_in.as_ref().map(|stand_in| (stand_in, asked(prepared)));
         let limit = self.rules.limits.response_bytes;
         if let Some(answer) = stand_in.as_ref().and_then(|(stand_in, asked)| stand_in.answer(asked)) {
-            return answer.and_then(|response| stand_in::taken(response, limit));
+            let time = deadline.saturating_duration_since(Instant::now());
+            return answer.and_then(|response| stand_in::taken(response, limit, time));
         }
-        let credentials = authorization.clone();
+        let sent = Sent::of(authorization.as_ref());
         let mut request = plain(prepared).map(|()| Full::new(prepared.body.clone()));
         let fields = request.headers_mut();
         fields.extend(validators.iter().cloned());
@@ -118,7 +121,7 @@ impl Channel {
         let answer = exchange(&self.client, &self.policy, request, limit).await;
         if let Some((stand_in, asked)) = stand_in {
             let shown = answer.as_ref().map_err(Clone::clone).and_then(|answer| stand_in::shown(answer, limit));
-            let echoed = shown.as_ref().is_ok_and(|r| credentials.is_some_and(|sent| stand_in::holds(r, &sent)));
+            let echoed = shown.as_ref().is_ok_and(|r| sent.is_in(r.body()) || sent.is_in_fields(r.headers()));
             stand_in.saw(&asked, &shown, echoed);
         }
         let (host, took) = (prepared.target.host(), started.elapsed());
@@ -128,7 +131,7 @@ impl Channel {
             }
             Err(error) => tracing::debug!(policy = %self.policy, %host, %error, ?took, "failed"),
         }
-        answer
+        Ok(Answer { sent, ..answer? })
     }
 
     /// Whether no backend is ever asked.
