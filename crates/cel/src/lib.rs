@@ -35,6 +35,9 @@
 //!   2 MiB or use memory out of proportion to the budget.
 //!
 //! Absent: Kubernetes objects, YAML, I/O, async, clocks, threads.
+#[cfg(test)]
+extern crate self as cel;
+
 pub mod ast;
 pub mod check;
 pub mod env;

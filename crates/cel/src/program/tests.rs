@@ -1,6 +1,8 @@
 //! Evaluation without the checker: meaning, absorption, unknowns, stack and memory bounds.
 //!
 //! Absent: costs and wordings of Kubernetes (the vectors), conformance (cel-spec).
+mod folds;
+
 use std::sync::Arc;
 
 use super::*;
