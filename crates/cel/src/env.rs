@@ -95,28 +95,43 @@ impl Env {
         self.0.variables.iter().map(|(name, ty)| (&**name, ty))
     }
 
-    /// Text to tree; all syntax errors at once.
+    /// Text to tree.
+    ///
+    /// # Errors
+    /// All syntax errors at once, or the limit of [`crate::limits`] that the text exceeds.
     pub fn parse(&self, text: &str) -> Result<Ast, Issues> {
         let Options { escaped_identifiers, .. } = self.0.options;
         parser::parse(text, Syntax { macros: &self.0.tables.macros, escaped_identifiers })
     }
 
-    /// Tree to typed tree; all type errors at once.
+    /// Tree to typed tree.
+    ///
+    /// # Errors
+    /// All type errors at once; then all literals that functions cannot take (a malformed pattern).
     pub fn check(&self, ast: Ast) -> Result<Checked, Issues> {
         check::check(self, ast)
     }
 
     /// Text to typed tree.
+    ///
+    /// # Errors
+    /// Those of [`Env::parse`], else those of [`Env::check`].
     pub fn compile(&self, text: &str) -> Result<Checked, Issues> {
         self.check(self.parse(text)?)
     }
 
     /// Typed tree to program: slots resolved, constants folded.
+    ///
+    /// # Errors
+    /// A conversion of a constant that can only fail: `int('a')`.
     pub fn program(&self, checked: &Checked) -> Result<Program, Issues> {
         program::plan_checked(self, checked)
     }
 
     /// Unchecked tree to program: everything is dispatched by value (cel-spec's `disable_check`).
+    ///
+    /// # Errors
+    /// As of [`Env::program`].
     pub fn program_unchecked(&self, ast: Ast) -> Result<Program, Issues> {
         program::plan_unchecked(self, ast)
     }

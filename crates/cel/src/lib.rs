@@ -18,6 +18,10 @@
 //! | plan | [`Program`] | [`Env::program`] |
 //! | evaluate | [`Evaluation`] | [`Program::evaluate`] |
 //!
+//! Places in texts are spans of bytes ([`source::Span`]); [`source::position`] makes lines and columns of characters of them. What
+//! is parsed, checked or planned owns all it needs, is cheap to clone or behind an [`Arc`](std::sync::Arc), and may be shared
+//! between threads; an evaluation borrows its variables only while it runs.
+//!
 //! Where to look for what:
 //!
 //! - **What expressions may name** is an [`Env`]: libraries, variables by slots, object types from a
@@ -40,7 +44,7 @@ extern crate self as cel;
 
 pub mod ast;
 pub mod check;
-pub mod env;
+mod env;
 pub mod estimate;
 pub mod eval;
 mod format;
@@ -51,7 +55,7 @@ pub mod limits;
 pub mod macros;
 mod parser;
 pub mod pattern;
-pub mod print;
+mod print;
 pub mod program;
 pub mod source;
 pub mod types;

@@ -29,7 +29,7 @@ enum Piece<'a> {
 }
 
 /// The text of a node of `ast`.
-pub fn print(ast: &Ast, id: NodeId) -> String {
+fn print(ast: &Ast, id: NodeId) -> String {
     let mut out = String::new();
     let mut open = vec![Piece::Node(id, Level::Conditional)];
     while let Some(piece) = open.pop() {
