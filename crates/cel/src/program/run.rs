@@ -62,6 +62,13 @@ pub(super) struct Scope<'s> {
     pub(super) accumulator: Accumulator<'s>,
 }
 
+impl Scope<'_> {
+    /// How many are around it.
+    fn depth(&self) -> usize {
+        std::iter::successors(self.outer, |scope| scope.outer).count()
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) enum Accumulator<'s> {
     /// Loops have none.
@@ -94,6 +101,10 @@ pub(super) struct Run<'r, 'c, P> {
     ast: &'r Ast,
     /// By [`Op::Once`]'s places.
     memory: &'r mut [Kept],
+    /// How many such nodes are being evaluated.
+    onces: usize,
+    /// The bindings that were evaluated meanwhile: how deep their scopes are, and what they cost beside each other.
+    bindings: Vec<(usize, u64)>,
 }
 
 pub(super) fn evaluate<'r, P: Probe>(
@@ -116,7 +127,7 @@ fn evaluate_in<'r, P: Probe>(
     context: &'r mut Context<'_>,
     probe: P,
 ) -> Evaluation {
-    let mut run = Run { variables, context, probe, ast: &program.ast, memory };
+    let mut run = Run { variables, context, probe, ast: &program.ast, memory, onces: 0, bindings: vec![] };
     let scope = Scope { outer: None, first: None, second: None, accumulator: Accumulator::None };
     let result = run.eval(&program.root, &scope).map(Val::own);
     Evaluation { result, cost: run.context.cost(), work: run.context.work() }
@@ -228,10 +239,14 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                 Some(result) => result,
                 None => {
                     let outer = scope.outer.unwrap_or(scope);
+                    let (before, from) = (self.context.cost(), self.bindings.len());
                     let result = match self.eval(init, outer) {
                         Err(halt) if halt.is_fatal() => return Err(halt),
                         result => result.map(Val::own),
                     };
+                    if self.onces > 0 {
+                        self.binding(scope.depth(), from, self.context.cost() - before);
+                    }
                     cell.get_or_init(|| result)
                 }
             },
@@ -329,16 +344,41 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        let before = self.context.cost();
+        let (before, from) = (self.context.cost(), self.bindings.len());
+        self.onces += 1;
         let result = match self.eval(node, scope) {
             Err(halt) if halt.is_fatal() => return Err(halt),
             result => result,
         };
+        self.onces -= 1;
+        // The bindings outside are evaluated by now: evaluating it again does not pay for them again.
+        let depth = scope.depth();
+        let mut paid = 0;
+        for i in (from..self.bindings.len()).rev() {
+            match self.bindings.get(i) {
+                Some(&(of, cost)) if of <= depth => paid += cost,
+                _ => drop(self.bindings.swap_remove(i)),
+            }
+        }
+        if self.onces == 0 {
+            self.bindings.clear();
+        }
         if let Some(kept) = self.memory.get_mut(place) {
             let value = result.as_ref().map(|value| value.get().clone()).map_err(Clone::clone);
-            *kept = Some((value, self.context.cost() - before));
+            *kept = Some((value, self.context.cost() - before - paid));
         }
         result
+    }
+
+    /// Remembers what evaluating a binding cost, below a node that is evaluated once: what was evaluated for it, from `from` on,
+    /// belongs to it.
+    fn binding(&mut self, depth: usize, from: usize, cost: u64) {
+        let mut own = cost;
+        for (of, cost) in self.bindings.iter_mut().skip(from) {
+            *of = depth.min(*of);
+            own -= *cost;
+        }
+        self.bindings.push((depth, own));
     }
 
     #[inline(never)]

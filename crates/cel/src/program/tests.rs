@@ -349,3 +349,24 @@ fn object_literals_become_maps_under_the_provider_s_keys() {
     assert_eq!(program.evaluate(&Variables::new(), Options::default()).result, Ok(Value::Int(7)));
     assert!(env.program_unchecked(env.parse("Object.spec{b: 1}").unwrap()).is_err());
 }
+
+/// Kubernetes' costs, as asked: an `optMap` evaluates what it is called on twice, a binding is paid for once, by who asks first.
+#[test]
+fn a_binding_is_paid_for_once_though_its_first_use_is_in_what_is_evaluated_twice() {
+    let env = crate::library::all().into_iter().fold(Env::builder(), crate::EnvBuilder::library).build();
+    for (text, cost) in [
+        ("optional.of(1).optMap(x, optional.of(x).optMap(z, 1))", 9),
+        ("optional.of(1).optMap(x, optional.of(x).optMap(z, z))", 13),
+        ("optional.of(1).optMap(x, optional.of(x).optMap(z, optional.of(z).optMap(w, w)))", 20),
+        ("optional.of(1).optMap(x, optional.of(x).optMap(z, optional.of(x).optMap(w, w)))", 17),
+        ("optional.of(1).optMap(x, optional.of(optional.of(x).optMap(y, y + x).orValue(2)).optMap(z, z + x))", 33),
+        ("optional.of(1).optMap(x, optional.of(x).optMap(y, y).optMap(z, z + x))", 27),
+        ("optional.of(1).optMap(x, optional.of(x).optFlatMap(z, optional.of(z + x)).optMap(w, w))", 29),
+        ("[1, 2].map(i, optional.of(i).optMap(x, optional.of(x).optMap(z, z)))", 55),
+        ("cel.bind(a, 1 + 1, optional.of(a).optMap(z, z))", 9),
+        ("cel.bind(a, 1 + 1, optional.of(cel.bind(b, a + a, b + b)).optMap(z, z))", 19),
+    ] {
+        let program = env.program(&env.compile(text).unwrap()).unwrap();
+        assert_eq!(program.evaluate(&[][..], Options::default()).cost, cost, "{text}");
+    }
+}
