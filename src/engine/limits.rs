@@ -46,6 +46,10 @@ pub const MAX_TEMPLATE_NODES: usize = 10_000;
 /// Levels of the `status` template: Kubernetes' structural schemas stop at a similar depth, and so does JSON decoding.
 pub const MAX_TEMPLATE_DEPTH: usize = 64;
 
+/// Bytes of a URL, and of the value of a header field: servers need not accept longer URLs (RFC 9110, section 4.1), and mostly
+/// refuse longer fields.
+pub const MAX_URL_BYTES: usize = 8192;
+
 /// Bytes of a call's body: what comes of one request's inputs, as large as Kubernetes' request bodies.
 pub const MAX_CALL_BODY_BYTES: usize = 3 * 1024 * 1024;
 

@@ -13,6 +13,7 @@ use cel::{
 
 use crate::engine::{
     decisions::Decisions,
+    diagnostic::FieldPath,
     limits::{COST_PER_REQUEST, MAX_FAILURE_BYTES, MAX_TEXT_BYTES, WORK_PER_REQUEST},
     outcome::ExpressionFailure,
     plan::{Expression, Template, Text, TextPart},
@@ -193,12 +194,18 @@ impl Runner {
 
     /// No expression pays for putting texts together.
     fn lengthen(&mut self, whole: &mut String, text: &str, expression: &Expression) -> Result<(), Stop> {
-        self.texts = self.texts.saturating_add(text.len());
+        self.made(text.len(), &expression.path)?;
+        whole.push_str(text);
+        Ok(())
+    }
+
+    /// Counts the bytes of a text that was put together for a field.
+    pub(crate) fn made(&mut self, bytes: usize, path: &FieldPath) -> Result<(), Stop> {
+        self.texts = self.texts.saturating_add(bytes);
         if self.texts > MAX_TEXT_BYTES {
             let message = format!("the texts of one request may have {MAX_TEXT_BYTES} bytes, and have more");
-            return Err(ExpressionFailure { path: expression.path.clone(), message, at: None }.into());
+            return Err(ExpressionFailure { path: path.clone(), message, at: None }.into());
         }
-        whole.push_str(text);
         Ok(())
     }
 

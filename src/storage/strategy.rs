@@ -17,7 +17,7 @@ use crate::{
     engine::{
         diagnostic::FieldPath,
         schema::{
-            self, FieldError, Structural, field_error,
+            self, DefaultsError, FieldError, Structural, field_error,
             rules::Rules,
             validate::{blocks_rules, validate},
         },
@@ -166,7 +166,12 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
     let (mut metadata, unknown_metadata) = metadata::decode(fields.get("metadata")).map_err(unfit)?;
     let ours = group == expected.group && version == expected.version && kind == expected.kind;
     let (fields, unknown) = match ours {
-        true => defaulted_and_pruned(expected.schema, &fields, &metadata),
+        true => defaulted_and_pruned(expected.schema, &fields, &metadata).map_err(|error| Refusal::Invalid {
+            kind: shown(kind).into(),
+            group: group.into(),
+            name: shown(metadata.name.as_deref().unwrap_or_default()).into(),
+            errors: vec![field_error::invalid_omitted(&FieldPath::root().field("spec"), &error.to_string())],
+        })?,
         false => (fields.clone(), Vec::new()),
     };
     let mut strict = decoded.strict;
@@ -218,7 +223,11 @@ fn group_version(api_version: &str) -> Option<(&str, &str)> {
 }
 
 /// A client's `status` is dropped before anything looks at it: the server alone decides it.
-fn defaulted_and_pruned(schema: &Structural, fields: &Map, metadata: &Metadata) -> (Map, Vec<String>) {
+fn defaulted_and_pruned(
+    schema: &Structural,
+    fields: &Map,
+    metadata: &Metadata,
+) -> Result<(Map, Vec<String>), DefaultsError> {
     let mut sent = MapBuilder::with_capacity(fields.len());
     for (key, value) in fields.iter() {
         match key {
@@ -227,11 +236,11 @@ fn defaulted_and_pruned(schema: &Structural, fields: &Map, metadata: &Metadata) 
         }
     }
     sent.insert("metadata", metadata.to_value(None));
-    let defaulted = schema::default(schema, sent.build().into());
-    match schema::prune(schema, defaulted) {
+    let defaulted = schema::default(schema, sent.build().into())?;
+    Ok(match schema::prune(schema, defaulted) {
         (Value::Map(fields), unknown) => (fields, unknown),
         (_, unknown) => (Map::default(), unknown),
-    }
+    })
 }
 
 /// The object lives where the path says, and says so itself.

@@ -151,6 +151,36 @@ async fn every_fault_has_its_error_and_the_others_go_on() {
     assert_eq!(backend.count("/503"), 1);
 }
 
+/// The most memory that a process had, in KiB.
+fn most_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// In a process of its own, where nobody else takes memory.
+#[test]
+fn faulty_backends_take_little_memory() {
+    const ALONE: &str = "CELANDINE_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        let before = most_memory();
+        every_fault_has_its_error_and_the_others_go_on();
+        println!("grew by {} KiB", most_memory() - before);
+        return;
+    }
+    if most_memory() == 0 {
+        println!("SKIPPED: there is no VmHWM in /proc/self/status");
+        return;
+    }
+    let test = ["faulty::faulty_backends_take_little_memory", "--exact", "--nocapture"];
+    let output =
+        std::process::Command::new(std::env::current_exe().unwrap()).args(test).env(ALONE, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let grew = text.split("grew by ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+    // 40 backends send all they can for up to 3 s, in buffers of the sockets of both sides and of the bomb's maker.
+    assert!(grew.is_some_and(|grew| grew < 100 * 1024), "{grew:?} KiB\n{text}");
+}
+
 /// A server whose answer to any ClientHello is these bytes.
 async fn tls_of_old(answer: Vec<u8>) -> std::net::SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

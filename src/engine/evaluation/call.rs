@@ -7,7 +7,7 @@ use cel::Value;
 
 use crate::engine::{
     diagnostic::FieldPath,
-    limits::MAX_CALL_BODY_BYTES,
+    limits::{MAX_CALL_BODY_BYTES, MAX_URL_BYTES},
     need::{self, Need},
     outcome::ExpressionFailure,
     plan::{Call, Read, Source, Template, Text},
@@ -31,6 +31,7 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
         }
         target.push('/');
         target.push_str(&text);
+        short(call, &target)?;
     }
     let mut separator = '?';
     for (name, template) in &call.query {
@@ -38,13 +39,22 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
         target.push(separator);
         target.push_str(&url::encode(name));
         target.push('=');
+        // Before it is encoded, which makes it three times as long.
+        if value.len() > MAX_URL_BYTES {
+            return Err(too_long(call));
+        }
         target.push_str(&url::encode(&value));
+        short(call, &target)?;
         separator = '&';
     }
     let mut headers = Vec::with_capacity(call.headers.len());
     for (name, template) in &call.headers {
         let path = call.path.field("headers").field(name);
         let Some(value) = parameter(runner, template, &path)? else { continue };
+        if value.len() > MAX_URL_BYTES {
+            let message = format!("the value of a header field has at most {MAX_URL_BYTES} bytes");
+            return Err(ExpressionFailure { path, message, at: None }.into());
+        }
         if !value.bytes().all(|b| b == b'\t' || (0x20..0x7f).contains(&b)) {
             let message = "the value of a header field is visible ASCII".to_owned();
             return Err(ExpressionFailure { path, message, at: None }.into());
@@ -59,6 +69,7 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
             if text.len() > MAX_CALL_BODY_BYTES {
                 return Err(failure("body", "it is larger than a request may be").into());
             }
+            runner.made(text.len(), &call.path.field("body"))?;
             Some(text.into())
         }
     };
@@ -72,6 +83,16 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
         pagination: call.pagination.clone(),
         ttl_seconds: call.ttl_seconds,
     })))
+}
+
+/// No call of a longer URL is ever made, and with `forEach` there may be many.
+fn short(call: &Call, target: &str) -> Result<(), Stop> {
+    if target.len() > MAX_URL_BYTES { Err(too_long(call)) } else { Ok(()) }
+}
+
+fn too_long(call: &Call) -> Stop {
+    let message = format!("a URL has at most {MAX_URL_BYTES} bytes");
+    ExpressionFailure { path: call.path.field("url"), message, at: None }.into()
 }
 
 /// The text of a parameter; `None` where an absent optional leaves it out.
@@ -96,7 +117,8 @@ pub(super) fn answer(source: &Source, body: Value) -> Result<Value, String> {
         None => body,
     };
     let Some(schema) = &call.schema else { return Ok(value) };
-    let (value, _) = prune(schema, default(schema, value));
+    let value = default(schema, value).map_err(|error| format!("the answer does not fit the schema: {error}"))?;
+    let (value, _) = prune(schema, value);
     let errors = validate(schema, &value, &FieldPath::root().field("answer"));
     match errors.first() {
         None => Ok(to_cel(schema, &value)),

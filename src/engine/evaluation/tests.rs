@@ -415,6 +415,54 @@ fn a_value_cannot_change_the_shape_of_a_path_or_add_a_header_field() {
 }
 
 #[test]
+fn what_calls_send_is_bounded() {
+    let many = |http: Http| Defined {
+        for_each: vec![("x".into(), format!("${{[{}]}}", vec!["1"; 900].join(",")).into())],
+        ..calling(http)
+    };
+    let failure = |http: Http, name: &str| {
+        let metadata = strings(&[("name", "x"), ("namespace", "default")]);
+        let object = map(&[("metadata", metadata), ("spec", map(&[("name", name.into()), ("n", Value::Int(3))]))]);
+        let evaluation = plan(&definition(vec![many(http)], &[])).start(Inputs { object, request: Value::Null });
+        match done(&mut { evaluation }) {
+            Err(Failure::Expression(failure)) => format!("{}: {}", failure.path, failure.message),
+            other => panic!("{other:?}"),
+        }
+    };
+    let big = "b".repeat(1 << 20);
+    let url = "projection.sources[0].http.url: a URL has at most 8192 bytes";
+    assert_eq!(failure(http("https://m.example/${object.spec.name}"), &big), url);
+    let query = vec![("q".into(), "${object.spec.name}".into())];
+    assert_eq!(failure(Http { query, ..http("https://m.example/") }, &big), url);
+    let headers = vec![("x-a".into(), "${object.spec.name}".into())];
+    assert!(failure(Http { headers, ..http("https://m.example/") }, &big).ends_with("has at most 8192 bytes"));
+    let body = Some(map(&[("name", "${object.spec.name}".into())]));
+    let body = Http { method: "POST".into(), body, ..http("https://m.example/") };
+    let texts = "projection.sources[0].http.body: the texts of one request may have 8388608 bytes, and have more";
+    assert_eq!(failure(body, &big), texts);
+}
+
+#[test]
+fn defaults_of_an_answer_are_bounded() {
+    let fields: Vec<(String, Value)> =
+        (0..100).map(|n| (format!("f{n}"), strings(&[("type", "string"), ("default", "x")]))).collect();
+    let fields: Vec<(&str, Value)> = fields.iter().map(|(name, schema)| (name.as_str(), schema.clone())).collect();
+    let item = map(&[("type", "object".into()), ("properties", map(&fields))]);
+    let schema = map(&[("type", "array".into()), ("items", item)]);
+    let definition = definition(vec![calling(Http { schema: Some(schema), ..http("https://m.example/") })], &[]);
+    let answer = |items: usize| {
+        let mut evaluation = start(&definition);
+        let (id, _) = call(&mut evaluation);
+        let items = vec![Value::Map(MapBuilder::default().build()); items];
+        evaluation.supply(id, Supply::Body(Value::List(List::from(items))));
+        done(&mut evaluation)
+    };
+    assert!(answer(1000).is_ok());
+    let Err(Failure::Source { message, .. }) = answer(1001) else { panic!("100,100 fields") };
+    assert_eq!(message, "the answer does not fit the schema: defaults would add more than 100000 fields");
+}
+
+#[test]
 fn the_calls_of_one_request_are_bounded() {
     let many = |id: &str, items: &str| Defined {
         id: id.into(),

@@ -21,22 +21,35 @@ use crate::engine::{
 /// Unknown fields that are listed, as Kubernetes' decoder lists at most.
 const MAX_UNKNOWN: usize = 100;
 
+/// Fields that defaults may add to one value. A megabyte holds 300,000 empty objects, to each of which a schema may add hundreds
+/// of fields.
+pub const MAX_DEFAULTED: usize = 100_000;
+
+/// Defaults would add more than [`MAX_DEFAULTED`] fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("defaults would add more than {MAX_DEFAULTED} fields")]
+pub struct DefaultsError;
+
 /// Fills in defaults. A null where none may be takes the default or, without one, goes. Idempotent.
-pub fn default(schema: &Structural, value: Value) -> Value {
-    let mut pass = Pass { prune: false, default: true, unknown: Vec::new() };
-    pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0).unwrap_or(value)
+///
+/// # Errors
+/// There are too many.
+pub fn default(schema: &Structural, value: Value) -> Result<Value, DefaultsError> {
+    let mut pass = Pass { prune: false, default: true, unknown: Vec::new(), room: Some(MAX_DEFAULTED) };
+    let defaulted = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
+    if pass.room.is_none() { Err(DefaultsError) } else { Ok(defaulted.unwrap_or(value)) }
 }
 
 /// Drops what the schema does not know, and says what that was, the first hundred of it: `spec.objs[0].y`. Idempotent.
 pub fn prune(schema: &Structural, value: Value) -> (Value, Vec<String>) {
-    let mut pass = Pass { prune: true, default: false, unknown: Vec::new() };
+    let mut pass = Pass { prune: true, default: false, unknown: Vec::new(), room: Some(0) };
     let pruned = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
     (pruned.unwrap_or(value), pass.unknown)
 }
 
 /// Both in one pass: pruned, then defaulted.
 pub fn admit(schema: &Structural, value: Value) -> (Value, Vec<String>) {
-    let mut pass = Pass { prune: true, default: true, unknown: Vec::new() };
+    let mut pass = Pass { prune: true, default: true, unknown: Vec::new(), room: Some(usize::MAX) };
     let admitted = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
     (admitted.unwrap_or(value), pass.unknown)
 }
@@ -45,6 +58,8 @@ struct Pass {
     prune: bool,
     default: bool,
     unknown: Vec<String>,
+    /// Fields that may still be added; `None` where there was one too many.
+    room: Option<usize>,
 }
 
 /// What becomes of one entry of a map.
@@ -129,6 +144,10 @@ impl Pass {
                 if let Some(default) = &property.default
                     && map.get(name).is_none()
                 {
+                    self.room = self.room.and_then(|room| room.checked_sub(1));
+                    if self.room.is_none() {
+                        break;
+                    }
                     added.push((name.clone(), self.filled(property, default, &Trail::Field(at, name), depth)));
                 }
             }

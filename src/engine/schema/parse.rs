@@ -217,7 +217,7 @@ pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str
 /// A default as it would be filled in, or what is wrong with it: it holds nothing that would be pruned, and it fits.
 pub(super) fn default_value(schema: &Structural, value: &Value) -> Result<Value, Vec<String>> {
     let (pruned, unknown) = admit::prune(schema, value.clone());
-    let filled = admit::default(schema, pruned);
+    let filled = admit::default(schema, pruned).map_err(|error| vec![error.to_string()])?;
     let path = FieldPath::root().field("default");
     let errors = validate(schema, &filled, &path);
     // Of a value of the wrong type only that is said.

@@ -302,6 +302,7 @@ fn object(item: &Item, catalog: &Catalog, now: &Arc<str>) -> Made {
         }
     }
     // Without conversion an object is the same in every version but for its apiVersion.
+    let mut told = vec![];
     let versions = known.versions.iter().map(|version| {
         let kind = GroupVersionKind { version: Arc::clone(&version.name), ..item.kind.clone() };
         let mut value = item.value.clone();
@@ -310,10 +311,16 @@ fn object(item: &Item, catalog: &Catalog, now: &Arc<str>) -> Made {
         {
             map.insert("apiVersion", Value::from(kind.api_version()));
         }
-        let value = admit::default(version.schema(), value);
+        // With too many it stays as it is.
+        let value = admit::default(version.schema(), value.clone()).unwrap_or_else(|error| {
+            told = vec![Diagnostic::warning(FieldPath::root(), error.to_string())];
+            value
+        });
         incoming(kind, Arc::clone(&namespace), value, Some(version.schema()))
     });
-    Made { incoming: versions.collect(), diagnostics }
+    let incoming = versions.collect();
+    diagnostics.extend(told);
+    Made { incoming, diagnostics }
 }
 
 /// What is no kind of Celandine's, but was meant to be one.

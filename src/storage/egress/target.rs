@@ -15,8 +15,8 @@ use crate::{
     },
 };
 
-/// Servers need not accept longer ones (RFC 9110, section 4.1: 8000 octets).
-const MOST_BYTES: usize = 8192;
+/// As long as the engine lets one become, and the next page's.
+const MOST_BYTES: usize = crate::engine::limits::MAX_URL_BYTES;
 
 /// Where a call goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -74,6 +74,49 @@ fn ipv4_is_as_the_registry_says() {
     }
 }
 
+/// The registries as IANA has them: what the longest block says, and besides that multicast and what is not given out.
+fn registered(address: IpAddr, blocks: &[(Network, bool)]) -> bool {
+    let longest = blocks.iter().filter(|(block, _)| block.contains(address)).max_by_key(|(block, _)| block.bits());
+    match (longest, address) {
+        (Some((_, global)), _) => *global,
+        (None, IpAddr::V4(v4)) => !v4.is_multicast(),
+        (None, IpAddr::V6(v6)) => v6.segments()[0] >> 13 == 1,
+    }
+}
+
+#[test]
+fn both_are_as_the_registries_say() {
+    let lines = include_str!("iana.txt").lines().filter(|line| !line.starts_with('#'));
+    let blocks: Vec<(Network, bool)> = lines
+        .map(|line| {
+            let (block, global) = line.split_once(' ').unwrap();
+            (Network::parse(block).unwrap_or_else(|_| panic!("{block}")), global == "True")
+        })
+        .collect();
+    assert_eq!(blocks.len(), 51);
+    let (mut random, mut all) = (Random(3), vec![]);
+    all.extend(v4s().into_iter().map(IpAddr::V4));
+    all.extend(v6s().into_iter().map(IpAddr::V6));
+    // The edges and some of the inside of each block of the registry, whether we have it or not.
+    for (block, _) in &blocks {
+        let (first, host) = match block.address() {
+            IpAddr::V4(v4) => (u128::from(v4.to_bits()), u128::from(u32::MAX.checked_shr(block.bits()).unwrap_or(0))),
+            IpAddr::V6(v6) => (v6.to_bits(), u128::MAX.checked_shr(block.bits()).unwrap_or(0)),
+        };
+        let last = first | host;
+        let inside = (0..200).map(|_| first | (random.v6().to_bits() & host));
+        for bits in [first.wrapping_sub(1), first, last, last.wrapping_add(1)].into_iter().chain(inside) {
+            all.push(match block.address() {
+                IpAddr::V4(_) => Ipv4Addr::from_bits((bits & u128::from(u32::MAX)) as u32).into(),
+                IpAddr::V6(_) => Ipv6Addr::from_bits(bits).into(),
+            });
+        }
+    }
+    for address in all {
+        assert_eq!(classify(address) == Class::Global, registered(address, &blocks), "{address}");
+    }
+}
+
 #[test]
 fn what_the_standard_library_knows_as_special_is_refused() {
     for v4 in v4s() {
