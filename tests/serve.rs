@@ -154,6 +154,10 @@ fn credentials_are_files_that_may_be_rotated_and_are_not_logged() {
         assert!(answer.starts_with("HTTP/1.1 201 ") && answer.contains("\"found\":7"), "{answer}");
         let head = heads.lock().unwrap().pop().unwrap();
         assert!(head.to_ascii_lowercase().contains(&format!("authorization: bearer {sent}")), "{head}");
+        assert!(
+            answer.contains("cache;desc=miss, queue;dur=") && answer.contains("source.found;desc=miss;dur="),
+            "{answer}"
+        );
     }
     assert!(heads.lock().unwrap().is_empty());
     let unfit = server.create(ANSWERS, &asking("..;x"));

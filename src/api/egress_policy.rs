@@ -41,7 +41,7 @@ pub struct EgressPolicySpec {
     /// Bounds of the calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<EgressLimits>,
-    /// Whether calls that read are made again when they fail.
+    /// Whether calls that may be repeated (GET, HEAD, PUT) are made again when they fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
     /// When calls are given up for a while.
@@ -212,7 +212,7 @@ pub struct EgressLimits {
     pub max_in_flight: Option<u32>,
 }
 
-/// Whether calls that read are made again.
+/// Whether calls that may be repeated (GET, HEAD, PUT) are made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Retry {
     /// How many calls are made at most, the first included.

@@ -26,7 +26,8 @@ use crate::{
     },
     storage::{
         catalog::EphemeralVersion,
-        create::{self, CacheUse, CreateRequest, Created, Moment, Target, Timing},
+        create::{self, CacheUse, CreateRequest, Created, Moment, SourceTime, Target, Timing},
+        egress,
         objects::GroupVersionKind,
         strategy::FieldValidation,
     },
@@ -84,8 +85,15 @@ fn server_timing(timing: &Timing) -> String {
     };
     let millis = |duration: Duration| duration.as_secs_f64() * 1000.0;
     let mut text = format!("cache;desc={cache}, queue;dur={:.3}", millis(timing.queued));
-    for (source, taken) in &timing.sources {
-        let _ = write!(text, ", source.{source};dur={:.3}", millis(*taken));
+    for SourceTime { source, took, cache } in &timing.sources {
+        let cache = match cache {
+            None => "",
+            Some(egress::CacheUse::Hit) => ";desc=hit",
+            Some(egress::CacheUse::StaleOnError) => ";desc=stale",
+            Some(egress::CacheUse::Revalidated) => ";desc=revalidated",
+            Some(egress::CacheUse::Miss) => ";desc=miss",
+        };
+        let _ = write!(text, ", source.{source}{cache};dur={:.3}", millis(*took));
     }
     text
 }
@@ -172,9 +180,15 @@ mod tests {
         let timing = Timing {
             cache: CacheUse::Miss,
             queued: Duration::from_micros(12),
-            sources: vec![("bucket".into(), Duration::from_micros(31_250))],
+            sources: vec![
+                SourceTime { source: "bucket".into(), took: Duration::from_micros(31_250), cache: None },
+                SourceTime { source: "usage".into(), took: Duration::ZERO, cache: Some(egress::CacheUse::Hit) },
+            ],
         };
-        assert_eq!(server_timing(&timing), "cache;desc=miss, queue;dur=0.012, source.bucket;dur=31.250");
+        assert_eq!(
+            server_timing(&timing),
+            "cache;desc=miss, queue;dur=0.012, source.bucket;dur=31.250, source.usage;desc=hit;dur=0.000"
+        );
         let timing = Timing { cache: CacheUse::Hit, queued: Duration::ZERO, sources: vec![] };
         assert_eq!(server_timing(&timing), "cache;desc=hit, queue;dur=0.000");
     }

@@ -20,7 +20,7 @@ use tokio::{
 use self::resolve::{Resolved, resolve};
 pub use self::{
     moment::{Entropy, Moment},
-    resolve::{CacheUse, Timing},
+    resolve::{CacheUse, SourceTime, Timing},
 };
 use super::{
     answers::Answers,

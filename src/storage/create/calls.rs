@@ -14,7 +14,7 @@ use crate::{
     storage::{
         directory::policies::method,
         egress::{
-            Asker, Call, EgressError, Fault, Format,
+            Asker, CacheUse, Call, EgressError, Fault, Format,
             memory::Held,
             pages::{Count, FieldPath, Next, Pagination},
         },
@@ -23,8 +23,19 @@ use crate::{
 
 const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Makes a call. Says until when what it answered may be used again, and what memory it takes.
-pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Instant) -> (Supply, Instant, Held) {
+/// What a call gave.
+pub(super) struct Called {
+    pub(super) supply: Supply,
+    /// Until when it may be used again.
+    pub(super) until: Instant,
+    /// Its memory.
+    pub(super) held: Held,
+    /// Where it came from; `None` where nothing came.
+    pub(super) cache: Option<CacheUse>,
+}
+
+/// Makes a call.
+pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Instant) -> Called {
     let schema: Arc<str> = format!("{}.{}", target.kind.names.plural, target.kind.group).into();
     let call = Call {
         policy: call.policy.clone(),
@@ -46,10 +57,16 @@ pub(super) async fn answer(target: &Target<'_>, call: &need::Call, deadline: Ins
     match target.catalog.egress().call(&call, deadline).await {
         Ok(reply) => {
             // No answer is kept for longer, and instants end.
-            let valid_until = Instant::now() + reply.freshness.fresh_for.min(A_YEAR);
-            (reply.value.map_or(Supply::Missing, Supply::Body), valid_until, reply.held)
+            let until = Instant::now() + reply.freshness.fresh_for.min(A_YEAR);
+            let supply = reply.value.map_or(Supply::Missing, Supply::Body);
+            Called { supply, until, held: reply.held, cache: Some(reply.cache) }
         }
-        Err(error) => (Supply::Failed(failure(&error)), Instant::now(), Held::default()),
+        Err(error) => Called {
+            supply: Supply::Failed(failure(&error)),
+            until: Instant::now(),
+            held: Held::default(),
+            cache: None,
+        },
     }
 }
 

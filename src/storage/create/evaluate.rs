@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Shared, Target, reads};
+use super::{Shared, SourceTime, Target, reads};
 use crate::{
     api::{Status, StatusCause, UserInfo},
     engine::{
@@ -34,7 +34,7 @@ pub(super) struct Evaluated {
     pub(super) outcome: Outcome,
     pub(super) refusals: reads::Refusals,
     pub(super) basis: Basis,
-    pub(super) sources: Vec<(Arc<str>, Duration)>,
+    pub(super) sources: Vec<SourceTime>,
 }
 
 impl<'a> Run<'a> {
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
                 false => None,
             };
             while let Some((id, answer)) = ready {
-                self.clock.end(&self.evaluation, id);
+                self.clock.end(&self.evaluation, id, &answer);
                 self.evaluation.supply(id, self.refusals.note(answer, &mut self.basis));
                 ready = pending.next().now_or_never().flatten();
             }
@@ -137,25 +137,29 @@ fn stuck() -> Status {
 
 /// How long each source took, from its first question to its last answer.
 #[derive(Default)]
-struct Clock(Vec<(Arc<str>, Instant, Duration)>);
+struct Clock(Vec<(Instant, SourceTime)>);
 
 impl Clock {
     fn begin(&mut self, evaluation: &Evaluation, id: NeedId) {
         let Some(source) = evaluation.source(id) else { return };
         // The questions of one source come one after the other.
-        if self.0.last().is_none_or(|(last, ..)| last != source) {
-            self.0.push((Arc::clone(source), Instant::now(), Duration::ZERO));
+        if self.0.last().is_none_or(|(_, last)| last.source != *source) {
+            let time = SourceTime { source: Arc::clone(source), took: Duration::ZERO, cache: None };
+            self.0.push((Instant::now(), time));
         }
     }
 
-    fn end(&mut self, evaluation: &Evaluation, id: NeedId) {
+    fn end(&mut self, evaluation: &Evaluation, id: NeedId, answer: &reads::Answer) {
         let Some(source) = evaluation.source(id) else { return };
-        if let Some((_, begun, taken)) = self.0.iter_mut().find(|(name, ..)| name == source) {
-            *taken = begun.elapsed();
+        if let Some((begun, time)) = self.0.iter_mut().find(|(_, time)| time.source == *source) {
+            time.took = begun.elapsed();
+            if let reads::Answer::Elsewhere(called) = answer {
+                time.cache = time.cache.max(called.cache);
+            }
         }
     }
 
-    fn sources(self) -> Vec<(Arc<str>, Duration)> {
-        self.0.into_iter().map(|(source, _, taken)| (source, taken)).collect()
+    fn sources(self) -> Vec<SourceTime> {
+        self.0.into_iter().map(|(_, time)| time).collect()
     }
 }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Target, calls};
+use super::{
+    Target,
+    calls::{self, Called},
+};
 use crate::{
     api::{ErrorCode, Status, StatusDetails, UserInfo},
     engine::{
@@ -30,8 +33,8 @@ use crate::{
 pub(super) enum Answer {
     /// Objects of the workspace.
     Objects(Supply, Read),
-    /// Something from elsewhere, which may be reused until then, and its memory.
-    Elsewhere(Supply, Instant, Held),
+    /// Something from elsewhere.
+    Elsewhere(Called),
     /// What the authorizer said.
     Decided(Decided),
     /// The consumer may not read it.
@@ -55,7 +58,7 @@ impl Refusals {
                 basis.read(read);
                 supply
             }
-            Answer::Elsewhere(supply, until, held) => {
+            Answer::Elsewhere(Called { supply, until, held, .. }) => {
                 basis.fresh_until(until);
                 self.held.push(held);
                 supply
@@ -125,10 +128,7 @@ pub(super) async fn answer(
             }
         }
         Need::Decide(question) => decide(target, user, question).await,
-        Need::Call(call) => {
-            let (supply, valid_until, held) = calls::answer(target, call, deadline).await;
-            Answer::Elsewhere(supply, valid_until, held)
-        }
+        Need::Call(call) => Answer::Elsewhere(calls::answer(target, call, deadline).await),
     };
     (id, answer)
 }

@@ -16,7 +16,10 @@ use crate::{
         evaluation::Inputs,
         outcome::{Failure, Outcome},
     },
-    storage::answers::{Answers, Entry, Key, Lead, Made, Turn},
+    storage::{
+        answers::{Answers, Entry, Key, Lead, Made, Turn},
+        egress,
+    },
 };
 
 /// Where an answer came from.
@@ -40,7 +43,18 @@ pub struct Timing {
     /// How long it waited for its turn.
     pub queued: Duration,
     /// How long each source took; none where the answer was there.
-    pub sources: Vec<(Arc<str>, Duration)>,
+    pub sources: Vec<SourceTime>,
+}
+
+/// What a source took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTime {
+    /// Its id.
+    pub source: Arc<str>,
+    /// From its first question to its last answer.
+    pub took: Duration,
+    /// Where the answers of an HTTP source came from, the costliest of them; `None` for objects, and where there was none.
+    pub cache: Option<egress::CacheUse>,
 }
 
 /// An outcome, and what belongs to it.
@@ -50,7 +64,7 @@ pub(super) struct Resolved {
     /// When it was evaluated.
     pub(super) observed: jiff::Timestamp,
     pub(super) cache: CacheUse,
-    pub(super) sources: Vec<(Arc<str>, Duration)>,
+    pub(super) sources: Vec<SourceTime>,
 }
 
 /// Finds or makes the outcome.
@@ -89,7 +103,7 @@ pub(super) async fn resolve(
 struct Own {
     outcome: Outcome,
     refusals: reads::Refusals,
-    sources: Vec<(Arc<str>, Duration)>,
+    sources: Vec<SourceTime>,
 }
 
 impl From<Evaluated> for Own {
