@@ -13,6 +13,7 @@ mod backends;
 mod faulty;
 mod hostile;
 mod namespace;
+mod reuse;
 mod sharing;
 mod trace;
 mod world;
