@@ -1,0 +1,165 @@
+//! One thread that keeps all connections busy, each with one request at a time: it takes as little as it can of the
+//! processors that the server needs too. Every answer is looked at.
+//!
+//! Absent: how requests and answers are written (http1, http2), what is asked (workload).
+use std::{
+    io::{ErrorKind, Read as _, Write as _},
+    time::{Duration, Instant},
+};
+
+use mio::{Events, Interest, Poll, Token, net::TcpStream};
+use rustls::{ClientConnection, pki_types::ServerName};
+
+use super::{http1::Http1, http2::Http2, server::Server, workload};
+
+/// The protocol on the wire. kubectl speaks HTTP/2 where the server does.
+#[derive(Clone, Copy)]
+pub enum Version {
+    Http1,
+    Http2,
+}
+
+impl Version {
+    pub fn name(self) -> &'static str {
+        match self {
+            Version::Http1 => "HTTP/1.1",
+            Version::Http2 => "HTTP/2",
+        }
+    }
+}
+
+/// Requests and answers on one connection, one after the other.
+pub trait Protocol {
+    /// Writes the request with this body.
+    fn ask(&mut self, body: &[u8], out: &mut Vec<u8>);
+
+    /// The body of a 201, once all of it has come. `inbox` holds what was not used yet. What has to be said without being
+    /// asked goes to `out`.
+    fn answer(&mut self, inbox: &mut Vec<u8>, out: &mut Vec<u8>) -> Option<Vec<u8>>;
+}
+
+/// Connections to one server.
+pub struct Client {
+    poll: Poll,
+    connections: Vec<Connection>,
+    next: u32,
+}
+
+/// What a run saw.
+pub struct Ran {
+    /// How long each answer took.
+    pub micros: Vec<u32>,
+    /// How long the run took.
+    pub taken: Duration,
+}
+
+struct Connection {
+    socket: TcpStream,
+    tls: ClientConnection,
+    protocol: Box<dyn Protocol>,
+    inbox: Vec<u8>,
+    outbox: Vec<u8>,
+    /// The request in flight, and when it was sent.
+    asked: Option<(u32, Instant)>,
+}
+
+impl Client {
+    pub fn connect(server: &Server, version: Version, connections: usize) -> Client {
+        let poll = Poll::new().unwrap();
+        let alpn: &[u8] = match version {
+            Version::Http1 => b"http/1.1",
+            Version::Http2 => b"h2",
+        };
+        let config = server.tls(alpn);
+        let connections = (0..connections).map(|index| {
+            let stream = std::net::TcpStream::connect(server.address()).unwrap();
+            stream.set_nodelay(true).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            let mut socket = TcpStream::from_std(stream);
+            poll.registry().register(&mut socket, Token(index), Interest::READABLE).unwrap();
+            let name = ServerName::try_from("localhost").unwrap();
+            let protocol: Box<dyn Protocol> = match version {
+                Version::Http1 => Box::new(Http1),
+                Version::Http2 => Box::new(Http2::default()),
+            };
+            Connection {
+                socket,
+                tls: ClientConnection::new(config.clone(), name).unwrap(),
+                protocol,
+                inbox: vec![],
+                outbox: vec![],
+                asked: None,
+            }
+        });
+        Client { connections: connections.collect(), poll, next: 0 }
+    }
+
+    /// Asks for a while, then waits for what is in flight.
+    pub fn run(&mut self, span: Duration) -> Ran {
+        let mut micros = Vec::with_capacity(1 << 20);
+        let mut events = Events::with_capacity(1024);
+        let begun = Instant::now();
+        for connection in &mut self.connections {
+            connection.ask(&mut self.next);
+        }
+        let mut open = self.connections.len();
+        while open > 0 {
+            self.poll.poll(&mut events, Some(Duration::from_secs(10))).unwrap();
+            assert!(!events.is_empty(), "no answer for 10 s");
+            for event in &events {
+                let connection = &mut self.connections[event.token().0];
+                while let Some(taken) = connection.answer() {
+                    micros.push(u32::try_from(taken.as_micros()).unwrap());
+                    if begun.elapsed() < span {
+                        connection.ask(&mut self.next);
+                    } else {
+                        open -= 1;
+                    }
+                }
+            }
+        }
+        Ran { micros, taken: begun.elapsed() }
+    }
+}
+
+impl Connection {
+    fn ask(&mut self, next: &mut u32) {
+        let number = *next;
+        *next += 1;
+        self.asked = Some((number, Instant::now()));
+        self.protocol.ask(workload::body(number).as_bytes(), &mut self.outbox);
+        self.send();
+    }
+
+    /// How long the answer in flight took, if it is here; else all that came is read.
+    fn answer(&mut self) -> Option<Duration> {
+        loop {
+            match self.tls.read_tls(&mut self.socket) {
+                Ok(0) => panic!("the server hung up"),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
+                Err(error) => panic!("{error}"),
+            }
+            let length = self.tls.process_new_packets().unwrap().plaintext_bytes_to_read();
+            self.tls.reader().take(length as u64).read_to_end(&mut self.inbox).unwrap();
+            let body = self.protocol.answer(&mut self.inbox, &mut self.outbox);
+            self.send();
+            if let Some(body) = body {
+                let (number, sent) = self.asked.take().expect("an answer to nothing");
+                assert!(workload::is_right(&body, number), "{}", String::from_utf8_lossy(&body));
+                return Some(sent.elapsed());
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        if !self.outbox.is_empty() {
+            self.tls.writer().write_all(&self.outbox).unwrap();
+            self.outbox.clear();
+        }
+        while self.tls.wants_write() {
+            // A request has less than the socket's buffer, and there is one at a time.
+            self.tls.write_tls(&mut self.socket).unwrap();
+        }
+    }
+}
