@@ -109,6 +109,7 @@ fn bucket_info() {
         throttles: Some(Throttles::default()),
         seats: Some(Fair::new(Bounds::default())),
         computing: None,
+        turn: Duration::ZERO,
     };
     let (cached, uncached) = (guards(Some(Answers::default())), guards(None));
     let run = |shared: &Shared| {
@@ -145,6 +146,7 @@ fn noisy_neighbour() {
         throttles: Some(Throttles::default()),
         seats: Some(Fair::new(bounds)),
         computing: None,
+        turn: Duration::ZERO,
     });
     // A flow's share is half of what the seats can do.
     let share = SEATS as f64 / 2.0 / SLOW.as_secs_f64();

@@ -10,7 +10,7 @@ use std::{
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use rustls::{ClientConnection, pki_types::ServerName};
 
-use super::{http1::Http1, http2::Http2, server::Server, workload};
+use super::{http1::Http1, http2::Http2, server::Server, workload::Asks};
 
 /// The protocol on the wire. kubectl speaks HTTP/2 where the server does.
 #[derive(Clone, Copy)]
@@ -29,17 +29,27 @@ impl Version {
 }
 
 /// Requests and answers on one connection, one after the other.
-pub trait Protocol {
+pub trait Protocol: Send {
     /// Writes the request with this body.
     fn ask(&mut self, body: &[u8], out: &mut Vec<u8>);
 
-    /// The body of a 201, once all of it has come. `inbox` holds what was not used yet. What has to be said without being
-    /// asked goes to `out`.
-    fn answer(&mut self, inbox: &mut Vec<u8>, out: &mut Vec<u8>) -> Option<Vec<u8>>;
+    /// The answer, once all of it has come. `inbox` holds what was not used yet. What has to be said without being asked goes
+    /// to `out`.
+    fn answer(&mut self, inbox: &mut Vec<u8>, out: &mut Vec<u8>) -> Option<Answer>;
+}
+
+/// An answer.
+pub struct Answer {
+    /// The status; `None` where it is not read.
+    pub code: Option<usize>,
+    pub body: Vec<u8>,
 }
 
 /// Connections to one server.
 pub struct Client {
+    asks: Asks,
+    /// Between an answer and the next request, of all connections together.
+    pub pause: Duration,
     poll: Poll,
     connections: Vec<Connection>,
     next: u32,
@@ -49,6 +59,8 @@ pub struct Client {
 pub struct Ran {
     /// How long each answer took.
     pub micros: Vec<u32>,
+    /// How many were told that there is no room.
+    pub refused: usize,
     /// How long the run took.
     pub taken: Duration,
 }
@@ -64,7 +76,7 @@ struct Connection {
 }
 
 impl Client {
-    pub fn connect(server: &Server, version: Version, connections: usize) -> Client {
+    pub fn connect(server: &Server, version: Version, connections: usize, asks: Asks) -> Client {
         let poll = Poll::new().unwrap();
         let alpn: &[u8] = match version {
             Version::Http1 => b"http/1.1",
@@ -79,8 +91,8 @@ impl Client {
             poll.registry().register(&mut socket, Token(index), Interest::READABLE).unwrap();
             let name = ServerName::try_from("localhost").unwrap();
             let protocol: Box<dyn Protocol> = match version {
-                Version::Http1 => Box::new(Http1),
-                Version::Http2 => Box::new(Http2::default()),
+                Version::Http1 => Box::new(Http1::new(&asks)),
+                Version::Http2 => Box::new(Http2::new(asks)),
             };
             Connection {
                 socket,
@@ -91,16 +103,16 @@ impl Client {
                 asked: None,
             }
         });
-        Client { connections: connections.collect(), poll, next: 0 }
+        Client { asks, pause: Duration::ZERO, connections: connections.collect(), poll, next: 0 }
     }
 
-    /// Asks for a while, then waits for what is in flight.
-    pub fn run(&mut self, span: Duration) -> Ran {
-        let mut micros = Vec::with_capacity(1 << 20);
+    /// Asks as long as it is to, then waits for what is in flight.
+    pub fn run(&mut self, mut go_on: impl FnMut(Duration) -> bool) -> Ran {
+        let (mut micros, mut refused) = (Vec::with_capacity(1 << 20), 0);
         let mut events = Events::with_capacity(1024);
         let begun = Instant::now();
         for connection in &mut self.connections {
-            connection.ask(&mut self.next);
+            connection.ask(&self.asks, &mut self.next);
         }
         let mut open = self.connections.len();
         while open > 0 {
@@ -108,31 +120,37 @@ impl Client {
             assert!(!events.is_empty(), "no answer for 10 s");
             for event in &events {
                 let connection = &mut self.connections[event.token().0];
-                while let Some(taken) = connection.answer() {
-                    micros.push(u32::try_from(taken.as_micros()).unwrap());
-                    if begun.elapsed() < span {
-                        connection.ask(&mut self.next);
+                while let Some((taken, answered)) = connection.answer(&self.asks) {
+                    match answered {
+                        true => micros.push(u32::try_from(taken.as_micros()).unwrap()),
+                        false => refused += 1,
+                    }
+                    if go_on(begun.elapsed()) {
+                        if !self.pause.is_zero() {
+                            std::thread::sleep(self.pause);
+                        }
+                        connection.ask(&self.asks, &mut self.next);
                     } else {
                         open -= 1;
                     }
                 }
             }
         }
-        Ran { micros, taken: begun.elapsed() }
+        Ran { micros, refused, taken: begun.elapsed() }
     }
 }
 
 impl Connection {
-    fn ask(&mut self, next: &mut u32) {
+    fn ask(&mut self, asks: &Asks, next: &mut u32) {
         let number = *next;
         *next += 1;
         self.asked = Some((number, Instant::now()));
-        self.protocol.ask(workload::body(number).as_bytes(), &mut self.outbox);
+        self.protocol.ask(asks.body(number).as_bytes(), &mut self.outbox);
         self.send();
     }
 
-    /// How long the answer in flight took, if it is here; else all that came is read.
-    fn answer(&mut self) -> Option<Duration> {
+    /// How long the answer in flight took, and whether it is one, if it is here; else all that came is read.
+    fn answer(&mut self, asks: &Asks) -> Option<(Duration, bool)> {
         loop {
             match self.tls.read_tls(&mut self.socket) {
                 Ok(0) => panic!("the server hung up"),
@@ -142,12 +160,14 @@ impl Connection {
             }
             let length = self.tls.process_new_packets().unwrap().plaintext_bytes_to_read();
             self.tls.reader().take(length as u64).read_to_end(&mut self.inbox).unwrap();
-            let body = self.protocol.answer(&mut self.inbox, &mut self.outbox);
+            let answer = self.protocol.answer(&mut self.inbox, &mut self.outbox);
             self.send();
-            if let Some(body) = body {
+            if let Some(Answer { code, body }) = answer {
                 let (number, sent) = self.asked.take().expect("an answer to nothing");
-                assert!(workload::is_right(&body, number), "{}", String::from_utf8_lossy(&body));
-                return Some(sent.elapsed());
+                let refused = asks.may_be_refused && code == Some(429);
+                let right = code.is_none_or(|code| code == 201) && asks.is_right(&body, number);
+                assert!(right || refused, "{code:?} {}", String::from_utf8_lossy(&body));
+                return Some((sent.elapsed(), right));
             }
         }
     }

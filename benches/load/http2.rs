@@ -2,7 +2,10 @@
 //! are opened wide at the beginning.
 //!
 //! Absent: reading header blocks: that a 201 came is told by the body alone, for no failure has the body of an answer.
-use super::{client::Protocol, workload};
+use super::{
+    client::{Answer, Protocol},
+    workload::Asks,
+};
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -20,10 +23,16 @@ const END_HEADERS: u8 = 4;
 const STATIC: usize = 61;
 
 /// Streams one after the other.
-#[derive(Default)]
 pub struct Http2 {
+    asks: Asks,
     stream: u32,
     body: Vec<u8>,
+}
+
+impl Http2 {
+    pub fn new(asks: Asks) -> Http2 {
+        Http2 { asks, stream: 0, body: vec![] }
+    }
 }
 
 impl Protocol for Http2 {
@@ -39,11 +48,11 @@ impl Protocol for Http2 {
         } else {
             self.stream += 2;
         }
-        frame(HEADERS, END_HEADERS, self.stream, &head(first, body.len()), out);
+        frame(HEADERS, END_HEADERS, self.stream, &head(&self.asks, first, body.len()), out);
         frame(DATA, END_STREAM, self.stream, body, out);
     }
 
-    fn answer(&mut self, inbox: &mut Vec<u8>, out: &mut Vec<u8>) -> Option<Vec<u8>> {
+    fn answer(&mut self, inbox: &mut Vec<u8>, out: &mut Vec<u8>) -> Option<Answer> {
         let mut used = 0;
         let mut answer = None;
         while answer.is_none()
@@ -57,7 +66,7 @@ impl Protocol for Http2 {
                     assert_eq!(u32::from_be_bytes([s0, s1, s2, s3]), self.stream);
                     self.body.extend_from_slice(payload);
                     if flags & END_STREAM != 0 {
-                        answer = Some(std::mem::take(&mut self.body));
+                        answer = Some(Answer { code: None, body: std::mem::take(&mut self.body) });
                     }
                 }
                 SETTINGS | PING if flags & ACK == 0 => {
@@ -81,12 +90,12 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The header block of a request, the same in each: what the first adds to the dynamic table, the others name.
-fn head(first: bool, length: usize) -> Vec<u8> {
+fn head(asks: &Asks, first: bool, length: usize) -> Vec<u8> {
     // `:method: POST` and `:scheme: https` are in the static table.
     let mut out = vec![0x80 | 3, 0x80 | 7];
-    let length = length.to_string();
-    let own = [(":authority", "localhost"), (":path", workload::PATH), ("content-length", &length)];
-    let all: Vec<_> = own.into_iter().chain(workload::HEADERS).collect();
+    let (length, path) = (length.to_string(), asks.path());
+    let own = [(":authority", "localhost"), (":path", &*path), ("content-length", &*length)];
+    let all: Vec<(&str, &str)> = own.into_iter().chain(asks.headers().map(|header| header as (&str, &str))).collect();
     for (position, (name, value)) in all.iter().enumerate() {
         if first {
             out.push(0x40);

@@ -4,7 +4,8 @@
 //! Reports what was answered, how long it took, what both processes used, so that the server's own part can be told from the
 //! client's. `cargo bench --bench load -- evaluated` runs those of the measurements whose name has this in it.
 //!
-//! Absent: the client (client, http1, http2), the server's process (server), what it serves (workload).
+//! Absent: the client (client, http1, http2), the server's process (server), what it serves (workload), a quiet user beside a
+//! greedy one (neighbours).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,6 +18,7 @@
 mod client;
 mod http1;
 mod http2;
+mod neighbours;
 mod server;
 mod workload;
 
@@ -60,6 +62,15 @@ fn main() {
             }
         }
     }
+    if wanted.is_empty() || wanted.iter().any(|part| part == "neighbours") {
+        neighbours::measure(&binary);
+    }
+}
+
+/// Milliseconds below which a part of them is.
+fn quantiles(micros: &mut [u32]) -> impl Fn(f64) -> f64 {
+    micros.sort_unstable();
+    |q| f64::from(micros[((micros.len() - 1) as f64 * q) as usize]) / 1e3
 }
 
 fn measure(name: &str, binary: &Path, answers: Answers, version: Version) {
@@ -67,14 +78,13 @@ fn measure(name: &str, binary: &Path, answers: Answers, version: Version) {
     workload::write(folder.path(), answers);
     let server = Server::start(binary, folder.path());
     let idle = server.resident();
-    let mut client = Client::connect(&server, version, CONNECTIONS);
-    client.run(WARM_UP);
+    let mut client = Client::connect(&server, version, CONNECTIONS, workload::BUCKET_INFO);
+    client.run(|elapsed| elapsed < WARM_UP);
     let before = (server.cpu(), Cpu::of_this_thread());
-    let Ran { mut micros, taken } = client.run(SPAN);
+    let Ran { mut micros, taken, .. } = client.run(|elapsed| elapsed < SPAN);
     let (server_cpu, client_cpu) = (server.cpu() - before.0, Cpu::of_this_thread() - before.1);
-    micros.sort_unstable();
-    let quantile = |q: f64| f64::from(micros[((micros.len() - 1) as f64 * q) as usize]) / 1e3;
     let count = micros.len() as f64;
+    let quantile = quantiles(&mut micros);
     let each = |cpu: Cpu| cpu.seconds() / count * 1e6;
     println!(
         "{:<22}{:>9.0}{:>7.1}{:>8.2}{:>8.2}{:>8.1}{:>11.1}{:>11.1}{:>9.1}{:>9.1}",

@@ -7,20 +7,37 @@ use std::{fmt::Write as _, fs, path::Path};
 pub const OBJECTS: usize = 300;
 pub const SELECTED: usize = 100;
 
-/// Where creates go, as kubectl sends them.
-pub const PATH: &str = "/apis/storage.acme.example/v1/namespaces/default/bucketinfos\
-                        ?fieldManager=kubectl-create&fieldValidation=Strict";
-
-/// kubectl's headers, and a user who has to be allowed everything by roles.
-pub const HEADERS: [(&str, &str); 7] = [
+/// kubectl's headers.
+const HEADERS: [(&str, &str); 6] = [
     ("user-agent", "kubectl/v1.32.4 (linux/amd64) kubernetes/59526cd"),
     ("accept", "application/json"),
     ("accept-encoding", "gzip"),
     ("content-type", "application/json"),
     ("kubectl-command", "kubectl create"),
     ("kubectl-session", "0f6f1f0c-9f0b-4b7e-8f43-6f0f3f4bb1a1"),
-    ("impersonate-user", "jane"),
 ];
+
+/// What one client asks for, again and again.
+#[derive(Clone, Copy)]
+pub struct Asks {
+    /// Who; somebody who has to be allowed everything by roles.
+    pub user: &'static str,
+    pub kind: &'static str,
+    pub spec: &'static str,
+    /// A right answer holds this.
+    pub answer: &'static str,
+    /// Whether being told that there is no room is an answer too.
+    pub may_be_refused: bool,
+}
+
+/// The measured create.
+pub const BUCKET_INFO: Asks = Asks {
+    user: "jane",
+    kind: "BucketInfo",
+    spec: "{\"bucket\":\"photos\"}",
+    answer: "\"objects\":100,",
+    may_be_refused: false,
+};
 
 /// Where answers come from.
 #[derive(Clone, Copy, PartialEq)]
@@ -83,16 +100,31 @@ fn objects() -> String {
     text
 }
 
-/// The body of the `n`th create, always of one length.
-pub fn body(n: u32) -> String {
-    format!(
-        "{{\"apiVersion\":\"storage.acme.example/v1\",\"kind\":\"BucketInfo\",\
-         \"metadata\":{{\"name\":\"load-{n:010}\",\"namespace\":\"default\"}},\"spec\":{{\"bucket\":\"photos\"}}}}\n"
-    )
-}
+impl Asks {
+    /// Where creates go, as kubectl sends them.
+    pub fn path(&self) -> String {
+        format!(
+            "/apis/storage.acme.example/v1/namespaces/default/{}s?fieldManager=kubectl-create&fieldValidation=Strict",
+            self.kind.to_lowercase()
+        )
+    }
 
-/// Whether a body is the answer to the `n`th create.
-pub fn is_right(body: &[u8], n: u32) -> bool {
-    let holds = |part: &str| memchr::memmem::find(body, part.as_bytes()).is_some();
-    holds(&format!("\"name\":\"load-{n:010}\"")) && holds("\"kind\":\"BucketInfo\"") && holds("\"objects\":100,")
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        HEADERS.into_iter().chain([("impersonate-user", self.user)])
+    }
+
+    /// The body of the `n`th create, always of one length.
+    pub fn body(&self, n: u32) -> String {
+        let Asks { kind, spec, .. } = self;
+        format!(
+            "{{\"apiVersion\":\"storage.acme.example/v1\",\"kind\":\"{kind}\",\
+             \"metadata\":{{\"name\":\"load-{n:010}\",\"namespace\":\"default\"}},\"spec\":{spec}}}\n"
+        )
+    }
+
+    /// Whether a body is the answer to the `n`th create.
+    pub fn is_right(&self, body: &[u8], n: u32) -> bool {
+        let holds = |part: &str| memchr::memmem::find(body, part.as_bytes()).is_some();
+        holds(&format!("\"name\":\"load-{n:010}\"")) && holds(self.kind) && holds(self.answer)
+    }
 }

@@ -1,6 +1,8 @@
 //! Whether a user may do what a request asks for.
 //!
 //! Absent: how it is decided (storage's authorizer).
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -46,11 +48,11 @@ pub const BASIC: [(&str, &[&str]); 2] = [
 /// Decides, with the roles that Kubernetes binds by default.
 pub async fn decide(workspace: &Workspace, user: &UserInfo, attributes: &Attributes) -> Decision {
     if user.in_group(MASTERS) {
-        return Decision { allowed: true, reason: String::new() };
+        return Decision { allowed: true, reason: Arc::default() };
     }
     let public = attributes.path.as_deref().is_some_and(|p| PUBLIC.contains(&p)) && &*attributes.verb == "get";
     if public && user.in_group(UNAUTHENTICATED) {
-        let reason = "RBAC: allowed by ClusterRoleBinding \"system:public-info-viewer\"".to_owned();
+        let reason = "RBAC: allowed by ClusterRoleBinding \"system:public-info-viewer\"".into();
         return Decision { allowed: true, reason };
     }
     if user.in_group(AUTHENTICATED)
@@ -58,7 +60,7 @@ pub async fn decide(workspace: &Workspace, user: &UserInfo, attributes: &Attribu
     {
         let reason =
             format!("RBAC: allowed by ClusterRoleBinding {role:?} of ClusterRole {role:?} to Group {AUTHENTICATED:?}");
-        return Decision { allowed: true, reason };
+        return Decision { allowed: true, reason: reason.into() };
     }
     workspace.authorizer().decide(user, attributes).await
 }

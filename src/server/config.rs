@@ -3,7 +3,7 @@
 //! Absent: flags (cli), what is served (service).
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use crate::storage::fair::Bounds;
+use crate::storage::{create::places, fair::Bounds};
 
 /// How to listen and what to bound.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct Limits {
     pub in_flight: usize,
     /// Creates at work, and those that wait for it; more get 429.
     pub creates: Bounds,
-    /// Creates that compute at the same time. The runtime that serves needs a thread more.
+    /// Places to compute at. The runtime that serves needs a thread more.
     pub computing: usize,
     /// Bytes of answers that are kept.
     pub answer_bytes: u64,
@@ -96,8 +96,8 @@ impl Default for Limits {
             // least kube-apiserver's --max-requests-inflight.
             in_flight: (2 * (creates.seats + creates.queue)).max(400),
             creates,
-            // More would only take each other's turns.
-            computing: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            // One user alone has all cores and no more threads than that; the next one has its part of them at once.
+            computing: places(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
             // Some ten thousand answers of a few kilobytes.
             answer_bytes: 64 * 1024 * 1024,
             watches: 1_000,

@@ -18,12 +18,12 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
-    sync::{Notify, OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
 };
 use tokio_rustls::TlsAcceptor;
 
-use self::activity::{Activity, Busy, End};
+use self::activity::{Busy, Crowd, End};
 use crate::{
     server::{
         body::Body,
@@ -127,7 +127,7 @@ impl Server {
         let Server { listener, tls, reload, service, limits, .. } = self;
         let (closing, closed) = watch::channel(false);
         let permits = Arc::new(Semaphore::new(limits.connections));
-        let crowd = Arc::new(Notify::new());
+        let crowd = Arc::new(Crowd::default());
         let mut tasks = JoinSet::new();
         let mut reload = reload.unwrap_or_else(|| Box::pin(std::future::pending()));
         let mut shutdown = std::pin::pin!(shutdown);
@@ -135,7 +135,7 @@ impl Server {
         loop {
             if arrived.is_some() && permits.available_permits() == 0 {
                 // Who does nothing makes room for who may have something to ask.
-                crowd.notify_one();
+                crowd.make_room();
             }
             tokio::select! {
                 () = &mut shutdown => break,
@@ -180,8 +180,8 @@ async fn accept(listener: &TcpListener) -> Option<TcpStream> {
 #[derive(Clone, Copy)]
 struct Bounds<'a> {
     limits: &'a Limits,
-    /// Wakes one connection that does nothing, the one that has waited longest, when there are too many.
-    crowd: &'a Notify,
+    /// All connections.
+    crowd: &'a Arc<Crowd>,
 }
 
 async fn connection(
@@ -208,14 +208,11 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Bounds { limits, crowd } = bounds;
-    let activity = Arc::new(Activity::default());
-    let answer = {
-        let activity = Arc::clone(&activity);
-        service_fn(move |request: Request<Incoming>| {
-            let (service, busy) = (service.clone(), Busy::new(Arc::clone(&activity)));
-            async move { Ok::<_, Infallible>(answered(&service, request, busy).await) }
-        })
-    };
+    let member = crowd.join();
+    let answer = service_fn(|request: Request<Incoming>| {
+        let (service, busy) = (service.clone(), member.busy());
+        async move { Ok::<_, Infallible>(answered(&service, request, busy).await) }
+    });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -235,7 +232,7 @@ where
     let serving = async {
         tokio::select! {
             result = &mut connection => return Some(result),
-            end = activity.end(limits.idle_timeout, limits.exchange_deadline, Some(crowd)) => {
+            end = member.end(limits.idle_timeout, limits.exchange_deadline) => {
                 if end == End::Now {
                     return None;
                 }
@@ -246,7 +243,7 @@ where
         connection.as_mut().graceful_shutdown();
         tokio::select! {
             result = &mut connection => Some(result),
-            _ = activity.end(limits.header_deadline, limits.exchange_deadline, None) => None,
+            _ = member.end(limits.header_deadline, limits.exchange_deadline) => None,
         }
     };
     if let Some(Err(error)) = serving.await {

@@ -115,7 +115,7 @@ pub(super) async fn create(
             let decision = access::decide(&place.workspace, &user, &attributes).await;
             let mut answer = json!({"allowed": decision.allowed});
             if let (Value::Object(answer), false) = (&mut answer, decision.reason.is_empty()) {
-                answer.insert("reason".to_owned(), decision.reason.into());
+                answer.insert("reason".to_owned(), (*decision.reason).into());
             }
             (Some(json!(spec)), answer)
         }

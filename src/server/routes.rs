@@ -266,7 +266,7 @@ fn openapi_url(prefix: &str, path: &str, document: &Document) -> String {
 async fn resource(context: &Context<'_>, place: Place, path: &ResourcePath, body: Bytes) -> Answer {
     let groups = place.documents.groups();
     let resource = match published::find(groups, &path.group, &path.version, &path.resource) {
-        Ok(resource) => resource.clone(),
+        Ok(resource) => resource,
         Err(true) => return Err(Box::new(status::no_such_resource())),
         Err(false) => return Ok(reply::page_not_found()),
     };
@@ -297,14 +297,14 @@ async fn resource(context: &Context<'_>, place: Place, path: &ResourcePath, body
                 return Ok(not_allowed(&status::method_not_allowed(), "POST"));
             }
             access::require(&place.workspace, &context.user, &attributes).await?;
-            reviews::create(context, &place, path, &resource, &body).await
+            reviews::create(context, &place, path, resource, &body).await
         }
         Served::Stored(version) => {
             if !path.subresource.is_empty() {
                 return Err(Box::new(status::no_subresource(&path.group, &path.resource, &path.subresource)));
             }
             match &*context.info.verb {
-                "get" | "list" | "watch" => read::read(context, &place, path, &resource, version, attributes).await,
+                "get" | "list" | "watch" => read::read(context, &place, path, resource, version, attributes).await,
                 verb => Ok(not_allowed(&status::read_only(&path.group, &path.resource, past(verb)), "GET, HEAD")),
             }
         }

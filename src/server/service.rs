@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header};
 use hyper::body::Body as HttpBody;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     api::UserInfo,
@@ -30,8 +30,8 @@ use crate::{
     },
     storage::{
         answers::Answers,
-        create::Shared,
-        fair::{Bounds, Fair},
+        create::{Entropy, Shared},
+        fair::{Bounds, Fair, Seat},
         throttle::Throttles,
         workspace::Workspaces,
     },
@@ -39,6 +39,9 @@ use crate::{
 
 /// Answers below are not counted: sockets and connections hold as much on their own.
 const SMALL_KIB: u32 = 64;
+
+/// Some evaluations of a hundred objects; a tenth of what anybody notices.
+const TURN: Duration = Duration::from_micros(500);
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
@@ -95,9 +98,10 @@ impl Context<'_> {
 
     /// A place to compute at: who writes megabytes takes turns with those who evaluate. An error when the request's time is
     /// over before.
-    pub(super) async fn compute(&self) -> Result<Option<SemaphorePermit<'_>>, Failure> {
+    pub(super) async fn compute(&self) -> Result<Option<Seat>, Failure> {
         let deadline = tokio::time::Instant::now() + self.deadline;
-        self.server.creates.compute(deadline).await.map_err(|_| Box::new(status::timeout()))
+        let place = self.server.creates.compute(&self.info.workspace, &self.user.username, deadline);
+        place.await.map_err(|_| Box::new(status::timeout()))
     }
 
     /// JSON, indented if the client wants to read it.
@@ -117,7 +121,8 @@ impl Service {
                 answers: Some(Answers::new(limits.answer_bytes)),
                 throttles: Some(Throttles::default()),
                 seats: Some(Fair::new(limits.creates)),
-                computing: Some(Semaphore::new(limits.computing)),
+                computing: Some(Shared::computing(limits.computing)),
+                turn: TURN,
             },
             // Nobody waits here: a body that is read holds memory.
             in_flight: Fair::new(Bounds { seats: limits.in_flight, queue: 0, queue_per_flow: 0, ..limits.creates }),
@@ -297,18 +302,9 @@ fn audit_id(headers: &HeaderMap) -> String {
     match given.filter(|id| (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))
     {
         Some(id) => id.to_owned(),
-        None => random_uuid(),
+        // For logs only.
+        None => Entropy::random().uid(),
     }
-}
-
-fn random_uuid() -> String {
-    let mut bytes = [0u8; 16];
-    // Without randomness the id is not unique: it is for logs only.
-    let _ = getrandom::fill(&mut bytes);
-    let value = u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let hex = format!("{value:032x}");
-    let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
-    [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
 }
 
 fn finish(response: &mut Response<Body>, method: &Method, audit_id: &str, elapsed: Duration) {
@@ -359,13 +355,5 @@ mod tests {
         for host in ["example.com", "localhost.example.com", "127.0.0.1.nip.io:80", ""] {
             assert!(!is_local(host), "{host}");
         }
-    }
-
-    #[test]
-    fn makes_version_4_uuids() {
-        let id = random_uuid();
-        assert_eq!(id.len(), 36);
-        assert_eq!(&id[14..15], "4");
-        assert!("89ab".contains(&id[19..20]), "{id}");
     }
 }

@@ -48,7 +48,7 @@ pub struct Decision {
     /// Whether it may be done.
     pub allowed: bool,
     /// For the audit log and for `auth can-i`; may be empty.
-    pub reason: String,
+    pub reason: Arc<str>,
 }
 
 /// What a user may do, for people to read: `SelfSubjectRulesReview`.
@@ -120,8 +120,8 @@ impl Authorizer {
     /// Whether a user may do something. Asynchronous for those who must ask elsewhere.
     pub async fn decide(&self, user: &UserInfo, attributes: &Attributes) -> Decision {
         match self {
-            Authorizer::AlwaysAllow => Decision { allowed: true, reason: String::new() },
-            Authorizer::Rbac(_) if user.in_group(MASTERS) => Decision { allowed: true, reason: String::new() },
+            Authorizer::AlwaysAllow => Decision { allowed: true, reason: Arc::default() },
+            Authorizer::Rbac(_) if user.in_group(MASTERS) => Decision { allowed: true, reason: Arc::default() },
             Authorizer::Rbac(rbac) => rbac.decide(user, attributes),
         }
     }

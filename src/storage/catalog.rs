@@ -5,7 +5,11 @@ mod kinds;
 mod stored;
 mod version;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+    time::Duration,
+};
 
 pub use self::{
     stored::{StoredVersion, custom},
@@ -18,13 +22,18 @@ use crate::storage::egress::Egress;
 #[derive(Debug, Default)]
 pub struct Catalog {
     pub(crate) revision: u64,
-    pub(crate) ephemeral: BTreeMap<(Arc<str>, Arc<str>), Arc<EphemeralKind>>,
-    pub(crate) resources: BTreeMap<(Arc<str>, Arc<str>), Arc<StoredKind>>,
-    /// Plurals by (group, kind).
-    pub(crate) plurals: BTreeMap<(Arc<str>, Arc<str>), Arc<str>>,
+    /// By group and plural.
+    pub(crate) ephemeral: ByGroup<Arc<EphemeralKind>>,
+    /// By group and plural.
+    pub(crate) resources: ByGroup<Arc<StoredKind>>,
+    /// Plurals by group and kind.
+    pub(crate) plurals: ByGroup<Arc<str>>,
     /// The policies of calls; none where nothing may leave.
     pub(crate) egress: Egress,
 }
+
+/// By group and name: two levels, so that a look needs no key of its own.
+type ByGroup<T> = BTreeMap<Arc<str>, BTreeMap<Arc<str>, T>>;
 
 /// The names of a kind. All are there; defaults are filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,10 +155,10 @@ pub const EPHEMERAL_VERBS: [&str; 1] = ["create"];
 impl Catalog {
     /// Adds a kind of stored objects, unless its names are taken.
     pub(crate) fn add_stored(&mut self, kind: Arc<StoredKind>) {
-        let key = (Arc::clone(&kind.group), Arc::clone(&kind.names.plural));
-        if let std::collections::btree_map::Entry::Vacant(entry) = self.resources.entry(key) {
-            let plural = Arc::clone(&kind.names.plural);
-            self.plurals.insert((Arc::clone(&kind.group), Arc::clone(&kind.names.kind)), plural);
+        let group = self.resources.entry(Arc::clone(&kind.group)).or_default();
+        if let Entry::Vacant(entry) = group.entry(Arc::clone(&kind.names.plural)) {
+            let kinds = self.plurals.entry(Arc::clone(&kind.group)).or_default();
+            kinds.insert(Arc::clone(&kind.names.kind), Arc::clone(&kind.names.plural));
             entry.insert(kind);
         }
     }
@@ -157,8 +166,9 @@ impl Catalog {
     /// Adds an ephemeral kind, whose names must be free.
     pub(crate) fn add_ephemeral(&mut self, kind: Arc<EphemeralKind>) {
         let plural = Arc::clone(&kind.names.plural);
-        self.plurals.insert((Arc::clone(&kind.group), Arc::clone(&kind.names.kind)), Arc::clone(&plural));
-        self.ephemeral.insert((Arc::clone(&kind.group), plural), kind);
+        let kinds = self.plurals.entry(Arc::clone(&kind.group)).or_default();
+        kinds.insert(Arc::clone(&kind.names.kind), Arc::clone(&plural));
+        self.ephemeral.entry(Arc::clone(&kind.group)).or_default().insert(plural, kind);
     }
 
     /// What may be called.
@@ -173,17 +183,17 @@ impl Catalog {
 
     /// The ephemeral kinds by group and plural.
     pub fn ephemeral(&self) -> impl Iterator<Item = &Arc<EphemeralKind>> {
-        self.ephemeral.values()
+        self.ephemeral.values().flat_map(BTreeMap::values)
     }
 
     /// The stored kinds by group and plural.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<StoredKind>> {
-        self.resources.values()
+        self.resources.values().flat_map(BTreeMap::values)
     }
 
     /// An ephemeral kind.
     pub fn ephemeral_kind(&self, group: &str, plural: &str) -> Option<&Arc<EphemeralKind>> {
-        self.ephemeral.get(&(group.into(), plural.into()))
+        self.ephemeral.get(group)?.get(plural)
     }
 
     /// A served version of an ephemeral kind.
@@ -199,7 +209,14 @@ impl Catalog {
 
     /// A stored kind.
     pub fn resource(&self, group: &str, plural: &str) -> Option<&Arc<StoredKind>> {
-        self.resources.get(&(group.into(), plural.into()))
+        self.resources.get(group)?.get(plural)
+    }
+
+    /// The stored kind of an `apiVersion` and a kind, in the version that is named if it is served.
+    pub fn stored(&self, api_version: &str, kind: &str) -> Option<(&Arc<StoredKind>, Option<&Arc<StoredVersion>>)> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let stored = self.resource(group, self.plural(group, kind)?)?;
+        Some((stored, stored.versions.iter().find(|v| &*v.name == version)))
     }
 
     /// A served version of a stored kind.
@@ -215,6 +232,6 @@ impl Catalog {
 
     /// The plural of a kind of either sort.
     pub fn plural(&self, group: &str, kind: &str) -> Option<&Arc<str>> {
-        self.plurals.get(&(group.into(), kind.into()))
+        self.plurals.get(group)?.get(kind)
     }
 }

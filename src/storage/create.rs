@@ -12,10 +12,7 @@ mod resolve;
 use std::time::Duration;
 
 use cel::{Value, value::MapBuilder};
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::{Instant, error::Elapsed, timeout_at},
-};
+use tokio::time::Instant;
 
 use self::resolve::{Resolved, resolve};
 pub use self::{
@@ -27,7 +24,7 @@ use super::{
     authorizer::Attributes,
     catalog::{Catalog, EphemeralKind, EphemeralVersion},
     failure::{self, About},
-    fair::Fair,
+    fair::{Bounds, Fair, OverloadedError, Seat},
     metadata::Creation,
     strategy::{self, Admitted, Expected, FieldValidation, Sent},
     throttle::{self, Counted, Throttles},
@@ -50,23 +47,38 @@ pub struct Shared {
     pub throttles: Option<Throttles>,
     /// Seats of those at work.
     pub seats: Option<Fair>,
-    /// Places of those that compute at the moment: fewer than the runtime has threads, so that sockets, probes and whatever
-    /// is quick always have one.
-    pub computing: Option<Semaphore>,
+    /// Places of those that compute at the moment, see [`places`]: fewer than the runtime has threads, so that sockets, probes
+    /// and whatever is quick always have one.
+    pub computing: Option<Fair>,
+    /// What steps of an evaluation may take before others get their turn: long against what it takes to give it. Zero: each
+    /// step is a turn.
+    pub turn: Duration,
+}
+
+/// Places to compute at, so many that one flow alone has `cores` of them: one that keeps them all busy leaves as many as it
+/// has itself less one, and whoever comes next has a place at once, and its part of the cores.
+pub const fn places(cores: usize) -> usize {
+    (2 * cores).saturating_sub(1)
 }
 
 impl Shared {
-    /// A place to compute at, until it is dropped; an error when the deadline passes before.
+    /// `places` to compute at. Those who wait are few: each has a seat, or is answered from what is there.
+    pub fn computing(places: usize) -> Fair {
+        Fair::new(Bounds { seats: places, queue_per_flow: usize::MAX, queue: usize::MAX, wait: MAX_DEADLINE })
+    }
+
+    /// A place for a user of a workspace to compute at, until it is dropped; an error when the deadline passes before.
     ///
     /// # Errors
-    /// [`Elapsed`].
-    pub async fn compute(&self, deadline: Instant) -> Result<Option<SemaphorePermit<'_>>, Elapsed> {
+    /// [`OverloadedError`].
+    pub async fn compute(
+        &self,
+        workspace: &str,
+        user: &str,
+        deadline: Instant,
+    ) -> Result<Option<Seat>, OverloadedError> {
         let Some(places) = &self.computing else { return Ok(None) };
-        // Usually there is one, and no timer is needed.
-        if let Ok(place) = places.try_acquire() {
-            return Ok(Some(place));
-        }
-        Ok(timeout_at(deadline, places.acquire()).await?.ok())
+        places.seat(places.flow(workspace, user), deadline).await.map(Some)
     }
 }
 
@@ -177,7 +189,10 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
         random: request.moment.entropy.suffix(),
     };
     let admitted = {
-        let _place = shared.compute(deadline).await.map_err(|_| failure::timed_out(std::iter::empty()))?;
+        let _place = shared
+            .compute(workspace.path(), &request.user.username, deadline)
+            .await
+            .map_err(|_| failure::timed_out(std::iter::empty()))?;
         strategy::admit(&expected, &sent).map_err(|refusal| failure::refused(&refusal))?
     };
     let inputs =

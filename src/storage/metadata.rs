@@ -4,7 +4,7 @@
 mod typed;
 mod validate;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cel::{
     Value,
@@ -60,28 +60,33 @@ impl Metadata {
 
     /// As `object.metadata` is seen by expressions, and answered when the timestamps are added.
     pub fn to_value(&self, creation: Option<&Creation>) -> Value {
+        // Made once: every object has them.
+        static NAMES: LazyLock<[Arc<str>; 6]> = LazyLock::new(|| {
+            ["annotations", "creationTimestamp", "generateName", "labels", "name", "namespace"].map(Arc::from)
+        });
+        let [of_annotations, of_timestamp, of_generate_name, of_labels, of_name, of_namespace] = &*NAMES;
         let mut fields = MapBuilder::default();
         let annotations = match creation {
             Some(creation) => with_observed_at(&self.annotations, &creation.observed_at),
             None => self.annotations.clone(),
         };
         if !annotations.is_empty() {
-            fields.insert("annotations", annotations.into());
+            fields.insert(of_annotations.clone(), annotations.into());
         }
         if let Some(creation) = creation {
-            fields.insert("creationTimestamp", creation.timestamp.as_str().into());
+            fields.insert(of_timestamp.clone(), creation.timestamp.as_str().into());
         }
         if let Some(generate_name) = &self.generate_name {
-            fields.insert("generateName", generate_name.clone().into());
+            fields.insert(of_generate_name.clone(), generate_name.clone().into());
         }
         if !self.labels.is_empty() {
-            fields.insert("labels", self.labels.clone().into());
+            fields.insert(of_labels.clone(), self.labels.clone().into());
         }
         if let Some(name) = &self.name {
-            fields.insert("name", name.clone().into());
+            fields.insert(of_name.clone(), name.clone().into());
         }
         if let Some(namespace) = &self.namespace {
-            fields.insert("namespace", namespace.clone().into());
+            fields.insert(of_namespace.clone(), namespace.clone().into());
         }
         fields.build().into()
     }

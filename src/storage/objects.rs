@@ -2,6 +2,7 @@
 //!
 //! Each object holds what clients read and the final form that expressions read, both made once when it arrives and shared
 //! from then on. Absent: where objects come from (directory, a cluster), who may read them (authorizer).
+mod collection;
 mod history;
 mod object;
 mod watch;
@@ -11,13 +12,13 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-use cel::value::List;
-
 use self::{
+    collection::Collection,
     history::{Change, History},
     object::stamped,
 };
 pub use self::{
+    collection::Selection,
     object::{GroupVersionKind, Incoming, Object, ObjectKey},
     watch::{Event, Expired, Watch},
 };
@@ -46,15 +47,6 @@ struct Table {
     namespaces: BTreeMap<Arc<str>, Collection>,
 }
 
-/// The objects of one kind in one namespace.
-#[derive(Debug, Default)]
-struct Collection {
-    /// When one of them last changed, or went.
-    revision: u64,
-    /// By name.
-    objects: BTreeMap<Arc<str>, Arc<Object>>,
-}
-
 /// What a [`Objects::list`] found, at one revision.
 #[derive(Clone, Debug)]
 pub struct Listing {
@@ -64,13 +56,6 @@ pub struct Listing {
     pub revision: u64,
     /// What [`Objects::collection_revision`] was.
     pub collection_revision: u64,
-}
-
-impl Listing {
-    /// The final forms, for expressions.
-    pub fn typed(&self) -> List {
-        self.items.iter().map(|object| object.typed().clone()).collect()
-    }
 }
 
 impl Objects {
@@ -102,7 +87,7 @@ impl Objects {
 
     /// An object. The namespace of cluster-scoped objects is empty.
     pub fn get(&self, kind: &GroupVersionKind, namespace: &str, name: &str) -> Option<Arc<Object>> {
-        self.read(|state| state.kinds.get(kind)?.namespaces.get(namespace)?.objects.get(name).cloned())
+        self.read(|state| state.kinds.get(kind)?.namespaces.get(namespace)?.get(name).cloned())
     }
 
     /// The objects that are selected, in one namespace or in all.
@@ -114,18 +99,27 @@ impl Objects {
         fields: &FieldSelector,
     ) -> Listing {
         self.read(|state| {
-            let mut items = vec![];
-            if let Some(table) = state.kinds.get(kind) {
-                let mut take = |collection: &Collection| {
-                    items.extend(collection.objects.values().filter(|o| o.is_selected(labels, fields)).cloned());
-                };
-                match namespace {
-                    Some(namespace) => table.namespaces.get(namespace).into_iter().for_each(&mut take),
-                    None => table.namespaces.values().for_each(&mut take),
-                }
-            }
+            let collections = collections(state, kind, namespace);
+            let items = collections.flat_map(|collection| collection.selected(labels));
+            let items = items.filter(|object| fields.matches(object.value())).cloned().collect();
             let collection_revision = collection_revision(state, kind, namespace);
             Listing { items, revision: state.revision, collection_revision }
+        })
+    }
+
+    /// What expressions get of the objects that are selected, with what [`Objects::collection_revision`] is.
+    pub fn select(&self, kind: &GroupVersionKind, namespace: Option<&str>, labels: &LabelSelector) -> (Selection, u64) {
+        self.read(|state| {
+            let mut collections = collections(state, kind, namespace);
+            let selection = match (collections.next(), collections.next()) {
+                (None, _) => Selection::default(),
+                (Some(only), None) => only.selection(labels),
+                (Some(first), Some(second)) => {
+                    let all = [first, second].into_iter().chain(collections);
+                    all.flat_map(|collection| collection.selected(labels)).collect()
+                }
+            };
+            (selection, collection_revision(state, kind, namespace))
         })
     }
 
@@ -173,7 +167,7 @@ impl Objects {
             let gone: Vec<ObjectKey> = state
                 .kinds
                 .values()
-                .flat_map(|table| table.namespaces.values().flat_map(|collection| collection.objects.values()))
+                .flat_map(|table| table.namespaces.values().flat_map(Collection::objects))
                 .map(|object| object.key())
                 .filter(|key| !kept.contains(key))
                 .collect();
@@ -207,6 +201,18 @@ impl Objects {
     }
 }
 
+/// The collections of a kind in one namespace, or in all.
+fn collections<'a>(
+    state: &'a State,
+    kind: &GroupVersionKind,
+    namespace: Option<&str>,
+) -> impl Iterator<Item = &'a Collection> {
+    let table = state.kinds.get(kind);
+    let one = namespace.and_then(|namespace| table?.namespaces.get(namespace));
+    let all = table.filter(|_| namespace.is_none()).map(|table| table.namespaces.values());
+    one.into_iter().chain(all.into_iter().flatten())
+}
+
 /// Of a namespace without objects it is 0, whatever was there before: nothing is nothing.
 fn collection_revision(state: &State, kind: &GroupVersionKind, namespace: Option<&str>) -> u64 {
     let table = state.kinds.get(kind);
@@ -219,7 +225,7 @@ fn collection_revision(state: &State, kind: &GroupVersionKind, namespace: Option
 fn put(state: &mut State, incoming: Incoming) -> Arc<Object> {
     let key = incoming.key();
     let table = state.kinds.get(&key.kind);
-    let present = table.and_then(|table| table.namespaces.get(&key.namespace)?.objects.get(&key.name)).map(Arc::clone);
+    let present = table.and_then(|table| table.namespaces.get(&key.namespace)?.get(&key.name)).map(Arc::clone);
     if let Some(present) = &present
         && present.came_as(&incoming)
     {
@@ -231,7 +237,7 @@ fn put(state: &mut State, incoming: Incoming) -> Arc<Object> {
     table.revision = state.revision;
     let collection = table.namespaces.entry(key.namespace).or_default();
     collection.revision = state.revision;
-    collection.objects.insert(key.name, Arc::clone(&object));
+    collection.put(Arc::clone(&object));
     state.history.push(Change { revision: state.revision, before: present, after: Some(Arc::clone(&object)) });
     object
 }
@@ -239,10 +245,10 @@ fn put(state: &mut State, incoming: Incoming) -> Arc<Object> {
 fn remove(state: &mut State, key: &ObjectKey) -> Option<Arc<Object>> {
     let table = state.kinds.get_mut(&key.kind)?;
     let collection = table.namespaces.get_mut(&key.namespace)?;
-    let object = collection.objects.remove(&key.name)?;
+    let object = collection.remove(&key.name)?;
     state.revision += 1;
     collection.revision = state.revision;
-    if collection.objects.is_empty() {
+    if collection.is_empty() {
         table.namespaces.remove(&key.namespace);
     }
     table.revision = state.revision;

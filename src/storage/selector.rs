@@ -43,6 +43,19 @@ impl LabelSelector {
         self.0.is_empty()
     }
 
+    /// The labels of which objects must have exactly this value.
+    pub(super) fn exact(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|requirement| match &requirement.relation {
+            Relation::In(values) if values.len() == 1 => Some((&*requirement.key, &**values.first()?)),
+            _ => None,
+        })
+    }
+
+    /// Whether one of [`LabelSelector::exact`] is all that is required.
+    pub(super) fn is_one_label(&self) -> bool {
+        self.0.len() == 1 && self.exact().next().is_some()
+    }
+
     /// Parses `a=b,c!=d,e in (x,y),!f,g`.
     pub fn parse(text: &str) -> Result<LabelSelector, SelectorError> {
         Parser { tokens: lex(text), at: 0 }.selector()

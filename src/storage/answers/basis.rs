@@ -2,7 +2,10 @@
 //! and until when what came from elsewhere is fresh.
 //!
 //! Absent: values; answers keep their own.
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::Instant;
@@ -11,8 +14,8 @@ use crate::{
     api::UserInfo,
     storage::{
         authorizer::{Attributes, Authorizer, Decision},
-        objects::{Listing, Object, ObjectKey, Objects},
-        selector::{FieldSelector, LabelSelector},
+        objects::{Object, ObjectKey, Objects},
+        selector::LabelSelector,
     },
 };
 
@@ -71,8 +74,8 @@ pub(crate) struct ListRead {
     labels: LabelSelector,
     /// Of the collection, when the items were these.
     collection: AtomicU64,
-    /// Revisions of the items. A revision is given once, so that these tell which and how they were.
-    items: Box<[u64]>,
+    /// Revisions of the items.
+    items: Arc<[u64]>,
 }
 
 /// Who wants to use an answer.
@@ -89,14 +92,9 @@ impl What {
         What::Object { key, revision: found.map(Object::revision) }
     }
 
-    /// A list. The namespace is empty for all.
-    pub(crate) fn list(of: ObjectKey, labels: LabelSelector, found: &Listing) -> What {
-        What::List(Box::new(ListRead {
-            of,
-            labels,
-            collection: AtomicU64::new(found.collection_revision),
-            items: revisions(found),
-        }))
+    /// A list: the revisions of its items, and of the collection when they were these. The namespace is empty for all.
+    pub(crate) fn list(of: ObjectKey, labels: LabelSelector, items: Arc<[u64]>, collection: u64) -> What {
+        What::List(Box::new(ListRead { of, labels, collection: AtomicU64::new(collection), items }))
     }
 
     fn holds(&self, objects: &Objects) -> bool {
@@ -124,17 +122,13 @@ impl ListRead {
             return true;
         }
         // Something changed in the collection, perhaps nothing that is selected.
-        let now = objects.list(&self.of.kind, namespace, &self.labels, &FieldSelector::everything());
-        if revisions(&now) != self.items {
+        let (now, collection) = objects.select(&self.of.kind, namespace, &self.labels);
+        if now.revisions != self.items {
             return false;
         }
-        self.collection.store(now.collection_revision, Ordering::Relaxed);
+        self.collection.store(collection, Ordering::Relaxed);
         true
     }
-}
-
-fn revisions(listing: &Listing) -> Box<[u64]> {
-    listing.items.iter().map(|object| object.revision()).collect()
 }
 
 impl Basis {

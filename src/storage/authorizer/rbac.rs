@@ -3,9 +3,13 @@
 //! The index is made again when one of these objects has changed. Absent: escalation checks (nothing is written here).
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, RwLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
+use arc_swap::ArcSwapOption;
 use cel::{Value, value::Map};
 
 use super::{Attributes, Decision, PathRule, ResourceRule, Rules};
@@ -19,11 +23,25 @@ use crate::{
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
+/// The kinds that it is about.
+static KINDS: LazyLock<[GroupVersionKind; 4]> =
+    LazyLock::new(|| ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"].map(gvk));
+
 /// Evaluates the RBAC objects of a store.
 #[derive(Debug)]
 pub struct Rbac {
     objects: Arc<Objects>,
-    index: RwLock<Option<(u64, Arc<Index>)>>,
+    index: ArcSwapOption<Indexed>,
+}
+
+/// An index, and when it was made.
+#[derive(Debug)]
+struct Indexed {
+    /// The newest revision of an object that it is made of.
+    newest: u64,
+    /// The revision of the store, at which it was looked for.
+    looked: AtomicU64,
+    index: Index,
 }
 
 #[derive(Debug, Default)]
@@ -34,8 +52,8 @@ struct Index {
 
 #[derive(Debug)]
 struct Binding {
-    description: String,
-    subjects: Vec<Subject>,
+    /// Each with the reason of what it is allowed.
+    subjects: Vec<(Subject, Arc<str>)>,
     rules: Arc<Vec<Rule>>,
 }
 
@@ -56,34 +74,31 @@ struct Rule {
 
 impl Rbac {
     pub(super) fn new(objects: Arc<Objects>) -> Rbac {
-        Rbac { objects, index: RwLock::new(None) }
+        Rbac { objects, index: ArcSwapOption::empty() }
     }
 
     pub(super) fn decide(&self, user: &UserInfo, attributes: &Attributes) -> Decision {
-        let index = self.index();
+        let index = &self.index().index;
         let scopes: &[&str] = if attributes.namespace.is_empty() || attributes.path.is_some() {
             &[""]
         } else {
             &["", &attributes.namespace]
         };
         for binding in scopes.iter().filter_map(|scope| index.bindings.get(*scope)).flatten() {
-            if let Some(subject) = binding.subjects.iter().find(|subject| subject.is(user))
+            if let Some((_, reason)) = binding.subjects.iter().find(|(subject, _)| subject.is(user))
                 && binding.rules.iter().any(|rule| rule.allows(attributes))
             {
-                return Decision {
-                    allowed: true,
-                    reason: format!("RBAC: allowed by {} to {}", binding.description, subject.describe()),
-                };
+                return Decision { allowed: true, reason: Arc::clone(reason) };
             }
         }
-        Decision { allowed: false, reason: String::new() }
+        Decision { allowed: false, reason: Arc::default() }
     }
 
     pub(super) fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
-        let index = self.index();
+        let index = &self.index().index;
         let mut rules = Rules::default();
         let bindings = ["", namespace].into_iter().filter_map(|scope| index.bindings.get(scope)).flatten();
-        for rule in bindings.filter(|b| b.subjects.iter().any(|s| s.is(user))).flat_map(|b| b.rules.iter()) {
+        for rule in bindings.filter(|b| b.subjects.iter().any(|(s, _)| s.is(user))).flat_map(|b| b.rules.iter()) {
             let list = |set: &BTreeSet<Arc<str>>| set.iter().cloned().collect::<Vec<_>>();
             if !rule.resources.is_empty() {
                 rules.resources.push(ResourceRule {
@@ -102,23 +117,30 @@ impl Rbac {
 
     /// Whether anything is granted to a user anywhere.
     pub(super) fn knows(&self, user: &UserInfo) -> bool {
-        let index = self.index();
-        index.bindings.values().flatten().flat_map(|binding| &binding.subjects).any(|subject| subject.is(user))
+        let index = &self.index().index;
+        index.bindings.values().flatten().flat_map(|binding| &binding.subjects).any(|(subject, _)| subject.is(user))
     }
 
-    /// The index of the objects as they are now.
-    fn index(&self) -> Arc<Index> {
-        let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
-        let newest = kinds.iter().map(|kind| self.objects.revision_of(&gvk(kind))).max().unwrap_or(0);
-        if let Some((at, index)) = &*self.index.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-            && *at == newest
+    /// The index of the objects as they are now. The revisions are read before the objects: an index that is newer than its
+    /// revision is only made once more.
+    fn index(&self) -> Arc<Indexed> {
+        let looked = self.objects.revision();
+        let known = self.index.load();
+        if let Some(known) = &*known
+            && known.looked.load(Ordering::Relaxed) == looked
         {
-            return Arc::clone(index);
+            return Arc::clone(known);
         }
-        // The revision is read before the objects: an index that is newer than its revision is only made once more.
-        let index = Arc::new(build(&self.objects));
-        *self.index.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((newest, Arc::clone(&index)));
-        index
+        let newest = KINDS.iter().map(|kind| self.objects.revision_of(kind)).max().unwrap_or(0);
+        if let Some(known) = &*known
+            && known.newest == newest
+        {
+            known.looked.store(looked, Ordering::Relaxed);
+            return Arc::clone(known);
+        }
+        let made = Arc::new(Indexed { newest, looked: AtomicU64::new(looked), index: build(&self.objects) });
+        self.index.store(Some(Arc::clone(&made)));
+        made
     }
 }
 
@@ -152,11 +174,18 @@ fn build(objects: &Objects) -> Index {
             } else {
                 binding.name().to_string()
             };
+            let reason = |subject: &Subject| {
+                let role = format!("{role_kind} {:?}", &*role_name);
+                format!("RBAC: allowed by {kind} {place:?} of {role} to {}", subject.describe()).into()
+            };
             index.bindings.entry(Arc::clone(binding.namespace())).or_default().push(Binding {
-                description: format!("{kind} {place:?} of {role_kind} {:?}", &*role_name),
                 subjects: list(get(Some(binding.value()), "subjects"))
                     .iter()
                     .filter_map(|subject| Subject::of(subject, binding.namespace()))
+                    .map(|subject| {
+                        let reason = reason(&subject);
+                        (subject, reason)
+                    })
                     .collect(),
                 rules: Arc::clone(rules),
             });

@@ -8,9 +8,8 @@ use crate::engine::kinds::{Kind, Kinds};
 
 impl Kinds for Catalog {
     fn kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let (_, found) = self.resource_version(group, version, self.plural(group, kind)?)?;
-        Some(Arc::clone(found.kind()))
+        let (_, version) = self.stored(api_version, kind)?;
+        Some(Arc::clone(version?.kind()))
     }
 
     fn names(&self) -> Vec<(String, Arc<str>)> {

@@ -14,7 +14,11 @@ use crate::{
         need::NeedId,
         outcome::Outcome,
     },
-    storage::{answers::Basis, failure},
+    storage::{
+        answers::Basis,
+        failure,
+        fair::{OverloadedError, Seat},
+    },
 };
 
 /// An evaluation under way, and what it was handed.
@@ -80,13 +84,24 @@ impl<'a> Run<'a> {
         Evaluated { outcome, refusals: self.refusals, basis: self.basis, sources: self.clock.sources() }
     }
 
+    /// A place to compute at.
+    async fn place(&self) -> Result<Option<Seat>, OverloadedError> {
+        self.shared.compute(self.target.workspace.path(), &self.user.username, self.deadline).await
+    }
+
     /// Hands the evaluation what it asks for, all at once, until it is done or asks for nothing more. A step's time is bounded
-    /// by the cost budgets of its expressions; between steps other requests get their turn.
+    /// by the cost budgets of its expressions; between steps that took a while other requests get their turn.
     async fn drive(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Option<Outcome>, Status> {
         let mut pending = FuturesUnordered::new();
+        let mut turn = Duration::ZERO;
         loop {
-            let computed = match self.shared.compute(self.deadline).await {
-                Ok(_place) => step(&mut self.evaluation),
+            let computed = match self.place().await {
+                Ok(_place) => {
+                    let begun = Instant::now();
+                    let computed = step(&mut self.evaluation);
+                    turn += begun.elapsed();
+                    computed
+                }
                 Err(_) => return Ok(Some(self.evaluation.time_out())),
             };
             match computed {
@@ -112,19 +127,24 @@ impl<'a> Run<'a> {
             // To select from and validate a body is work, which no expression pays for.
             let elsewhere = ready.as_ref().is_some_and(|(_, answer)| matches!(answer, reads::Answer::Elsewhere(..)));
             let place = match elsewhere {
-                true => match self.shared.compute(self.deadline).await {
+                true => match self.place().await {
                     Ok(place) => place,
                     Err(_) => return Ok(Some(self.evaluation.time_out())),
                 },
                 false => None,
             };
+            let begun = Instant::now();
             while let Some((id, answer)) = ready {
                 self.clock.end(&self.evaluation, id, &answer);
                 self.evaluation.supply(id, self.refusals.note(answer, &mut self.basis));
                 ready = pending.next().now_or_never().flatten();
             }
             drop(place);
-            tokio::task::yield_now().await;
+            turn += begun.elapsed();
+            if turn >= self.shared.turn {
+                turn = Duration::ZERO;
+                tokio::task::yield_now().await;
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! When a request came and what randomness it gets: injected, so that golden answers stay the same.
 //!
 //! Absent: anything that depends on them.
-use std::fmt::Write as _;
+use std::cell::RefCell;
 
 use cel::value::Timestamp;
 
@@ -16,17 +16,32 @@ pub struct Moment {
 
 /// Random bytes: 16 for the request's uid, 5 for a generated name.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Entropy([u8; 21]);
+pub struct Entropy([u8; ENTROPY]);
+
+const ENTROPY: usize = 21;
+
+/// Moments whose randomness is asked for at once: a system call takes longer than the rest of a moment.
+const AHEAD: usize = 64;
+
+thread_local! {
+    /// Randomness that nobody had yet.
+    static POOL: RefCell<Vec<[u8; ENTROPY]>> = const { RefCell::new(Vec::new()) };
+}
 
 impl Entropy {
     /// What the operating system gives. Where it has none (a broken sandbox) the bytes are zero: nothing secret is made of
     /// them.
     pub fn random() -> Entropy {
-        let mut bytes = [0; 21];
-        if getrandom::fill(&mut bytes).is_err() {
-            bytes = [0; 21];
-        }
-        Entropy(bytes)
+        POOL.with_borrow_mut(|pool| {
+            if pool.is_empty() {
+                let mut bytes = [[0; ENTROPY]; AHEAD];
+                if getrandom::fill(bytes.as_flattened_mut()).is_err() {
+                    bytes = [[0; ENTROPY]; AHEAD];
+                }
+                pool.extend_from_slice(&bytes);
+            }
+            Entropy(pool.pop().unwrap_or_default())
+        })
     }
 
     /// A version 4 UUID (RFC 9562, section 5.4).
@@ -41,7 +56,9 @@ impl Entropy {
             if matches!(index, 4 | 6 | 8 | 10) {
                 text.push('-');
             }
-            let _ = write!(text, "{byte:02x}");
+            for digit in [byte >> 4, byte & 0x0f] {
+                text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+            }
         }
         text
     }
@@ -61,12 +78,12 @@ impl Moment {
 
     /// RFC 3339 in seconds, as `creationTimestamp` is written.
     pub fn timestamp(&self) -> String {
-        self.time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+        format!("{:.0}", self.time)
     }
 
     /// RFC 3339 in microseconds, as Kubernetes' `MicroTime` is written.
     pub fn precise_timestamp(&self) -> String {
-        self.time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+        format!("{:.6}", self.time)
     }
 
     /// For expressions.
@@ -90,6 +107,11 @@ mod tests {
         let moment = Moment { time: "2026-01-01T00:00:00.123456789Z".parse().unwrap(), entropy: Entropy([0xff; 21]) };
         assert_eq!(moment.timestamp(), "2026-01-01T00:00:00Z");
         assert_eq!(moment.precise_timestamp(), "2026-01-01T00:00:00.123456Z");
+        let whole = Moment { time: "2026-01-01T00:00:00.99Z".parse().unwrap(), ..moment };
+        assert_eq!(
+            (&*whole.timestamp(), &*whole.precise_timestamp()),
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.990000Z")
+        );
         assert_eq!(moment.to_cel().seconds, 1_767_225_600);
         assert_eq!(moment.to_cel().nanos, 123_456_789);
         assert_eq!(moment.entropy.uid(), "ffffffff-ffff-4fff-bfff-ffffffffffff");

@@ -2,7 +2,7 @@
 //! that existence does not leak.
 //!
 //! Absent: when it is asked (create), how objects are kept (objects).
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use tokio::time::Instant;
 
@@ -14,7 +14,6 @@ use crate::{
     api::{ErrorCode, Status, StatusDetails, UserInfo},
     engine::{
         definition::ReadAs,
-        kinds::Kinds as _,
         need::{Need, NeedId, Question, Resource, SourceFailure, Supply},
         outcome::Failure,
         schema::field_error::quote,
@@ -24,7 +23,7 @@ use crate::{
         authorizer::{Attributes, Decision, refusal},
         catalog::Catalog,
         egress::memory::Held,
-        objects::{GroupVersionKind, Object, ObjectKey},
+        objects::{GroupVersionKind, Object, ObjectKey, Selection},
         selector::{FieldSelector, LabelSelector},
     },
 };
@@ -66,7 +65,7 @@ impl Refusals {
             Answer::Decided(decided) => {
                 let Decision { allowed, reason } = decided.decision.clone();
                 basis.decided(decided);
-                Supply::Decision { allowed, reason, error: String::new() }
+                Supply::Decision { allowed, reason: reason.to_string(), error: String::new() }
             }
             Answer::Refused(attributes, message) => {
                 basis.once();
@@ -114,14 +113,14 @@ pub(super) async fn answer(
 ) -> (NeedId, Answer) {
     let answer = match &need {
         Need::Get { resource, namespace, name, read_as } => {
-            let reading = Reading::new(target, "get", resource, namespace, name);
+            let reading = Reading::new(target, &GET, resource, namespace, name);
             match reading.refused(target, user, *read_as).await {
                 Some(refused) => refused,
                 None => reading.get(target, *read_as),
             }
         }
         Need::List { resource, namespace, selector, read_as } => {
-            let reading = Reading::new(target, "list", resource, namespace, &Arc::from(""));
+            let reading = Reading::new(target, &LIST, resource, namespace, &Arc::default());
             match reading.refused(target, user, *read_as).await {
                 Some(refused) => refused,
                 None => reading.list(target, LabelSelector::from(selector), *read_as),
@@ -151,6 +150,9 @@ async fn decide(target: &Target<'_>, user: &UserInfo, question: &Question) -> An
     Answer::Decided(Decided { account, attributes, decision })
 }
 
+static GET: LazyLock<Arc<str>> = LazyLock::new(|| "get".into());
+static LIST: LazyLock<Arc<str>> = LazyLock::new(|| "list".into());
+
 /// A read of objects of one kind.
 struct Reading {
     kind: GroupVersionKind,
@@ -158,16 +160,29 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(target: &Target<'_>, verb: &str, resource: &Resource, namespace: &Arc<str>, name: &Arc<str>) -> Reading {
-        let kind = GroupVersionKind::of(&resource.api_version, &resource.kind);
-        let known = target.catalog.kind(&resource.api_version, &resource.kind);
-        let namespaced = known.is_none_or(|known| known.namespaced);
+    fn new(
+        target: &Target<'_>,
+        verb: &Arc<str>,
+        resource: &Resource,
+        namespace: &Arc<str>,
+        name: &Arc<str>,
+    ) -> Reading {
+        let known = target.catalog.stored(&resource.api_version, &resource.kind);
+        let (kind, plural) = match known {
+            Some((stored, Some(version))) => {
+                let (group, version) = (stored.group.clone(), version.name.clone());
+                (GroupVersionKind { group, version, kind: resource.kind.clone() }, stored.names.plural.clone())
+            }
+            _ => (GroupVersionKind::of(&resource.api_version, &resource.kind), plural(target.catalog, resource)),
+        };
+        // What is not served in this version may be anything.
+        let namespaced = known.is_none_or(|(stored, version)| version.is_none() || stored.namespaced);
         let attributes = Attributes {
-            verb: verb.into(),
+            verb: verb.clone(),
             group: kind.group.clone(),
             version: kind.version.clone(),
-            resource: plural(target.catalog, resource),
-            namespace: if namespaced { namespace.clone() } else { "".into() },
+            resource: plural,
+            namespace: if namespaced { namespace.clone() } else { Arc::default() },
             name: name.clone(),
             ..Attributes::default()
         };
@@ -188,9 +203,11 @@ impl Reading {
 
     /// Whether what was found holds credentials of an egress policy, which are nobody's to read here.
     fn guarded(&self, target: &Target<'_>, object: &Object) -> bool {
-        let kind = &self.kind;
-        (&*kind.group, &*kind.kind) == ("", "Secret")
-            && target.catalog.egress().guards(target.workspace.path(), object.namespace(), object.name())
+        self.is_secret() && target.catalog.egress().guards(target.workspace.path(), object.namespace(), object.name())
+    }
+
+    fn is_secret(&self) -> bool {
+        (&*self.kind.group, &*self.kind.kind) == ("", "Secret")
     }
 
     fn credentials(self) -> Answer {
@@ -212,12 +229,18 @@ impl Reading {
     fn list(self, target: &Target<'_>, labels: LabelSelector, read_as: ReadAs) -> Answer {
         let namespace = &*self.attributes.namespace;
         let namespace = (!namespace.is_empty()).then_some(namespace);
-        let found = target.workspace.objects().list(&self.kind, namespace, &labels, &FieldSelector::everything());
-        if found.items.iter().any(|object| self.guarded(target, object)) {
-            return self.credentials();
-        }
-        let what = What::list(self.key(), labels, &found);
-        Answer::Objects(Supply::Objects(found.typed()), self.read(what, read_as))
+        let objects = target.workspace.objects();
+        let (found, collection) = if self.is_secret() {
+            let listing = objects.list(&self.kind, namespace, &labels, &FieldSelector::everything());
+            if listing.items.iter().any(|object| self.guarded(target, object)) {
+                return self.credentials();
+            }
+            (Selection::from_iter(&listing.items), listing.collection_revision)
+        } else {
+            objects.select(&self.kind, namespace, &labels)
+        };
+        let what = What::list(self.key(), labels, found.revisions, collection);
+        Answer::Objects(Supply::Objects(found.typed), self.read(what, read_as))
     }
 
     fn key(&self) -> ObjectKey {

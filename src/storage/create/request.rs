@@ -1,6 +1,8 @@
 //! `request`: what expressions know of the request besides its object.
 //!
 //! Absent: its type (engine).
+use std::sync::{Arc, LazyLock};
+
 use cel::{
     Value,
     value::{List, MapBuilder},
@@ -9,35 +11,35 @@ use cel::{
 use super::{CreateRequest, Target};
 use crate::{api::UserInfo, storage::strategy::Admitted};
 
+/// The names of an object's fields, made once: every request has them.
+type Names<const N: usize> = LazyLock<[Arc<str>; N]>;
+
+static REQUEST: Names<10> = LazyLock::new(|| {
+    ["uid", "kind", "resource", "name", "namespace", "operation", "dryRun", "userInfo", "time", "workspace"]
+        .map(Arc::from)
+});
+static KIND: Names<3> = LazyLock::new(|| ["group", "version", "kind"].map(Arc::from));
+static RESOURCE: Names<3> = LazyLock::new(|| ["group", "version", "resource"].map(Arc::from));
+static USER_INFO: Names<4> = LazyLock::new(|| ["username", "uid", "groups", "extra"].map(Arc::from));
+static OPERATION: LazyLock<Arc<str>> = LazyLock::new(|| "CREATE".into());
+
 /// The value of `request`, as in Kubernetes' admission requests, plus `time` and `workspace`.
 pub(super) fn value(target: &Target<'_>, request: &CreateRequest<'_>, admitted: &Admitted) -> Value {
     let Target { workspace, kind, version, .. } = target;
-    object([
-        ("uid", request.moment.entropy.uid().into()),
-        (
-            "kind",
-            object([
-                ("group", kind.group.clone().into()),
-                ("version", version.name.clone().into()),
-                ("kind", kind.names.kind.clone().into()),
-            ]),
-        ),
-        (
-            "resource",
-            object([
-                ("group", kind.group.clone().into()),
-                ("version", version.name.clone().into()),
-                ("resource", kind.names.plural.clone().into()),
-            ]),
-        ),
-        ("name", admitted.name().into()),
-        ("namespace", admitted.namespace().into()),
-        ("operation", "CREATE".into()),
-        ("dryRun", request.dry_run.into()),
-        ("userInfo", user_info(request.user)),
-        ("time", Value::Timestamp(request.moment.to_cel())),
-        ("workspace", workspace.path().clone().into()),
-    ])
+    let of = |what: &Arc<str>| [kind.group.clone().into(), version.name.clone().into(), what.clone().into()];
+    let fields = [
+        request.moment.entropy.uid().into(),
+        object(&KIND, of(&kind.names.kind)),
+        object(&RESOURCE, of(&kind.names.plural)),
+        admitted.name().into(),
+        admitted.namespace().into(),
+        OPERATION.clone().into(),
+        request.dry_run.into(),
+        user_info(request.user),
+        Value::Timestamp(request.moment.to_cel()),
+        workspace.path().clone().into(),
+    ];
+    object(&REQUEST, fields)
 }
 
 fn user_info(user: &UserInfo) -> Value {
@@ -47,18 +49,14 @@ fn user_info(user: &UserInfo) -> Value {
     for (key, values) in &user.extra {
         extra.insert(key.as_str(), strings(values));
     }
-    object([
-        ("username", user.username.as_str().into()),
-        ("uid", user.uid.as_str().into()),
-        ("groups", strings(&user.groups)),
-        ("extra", extra.build().into()),
-    ])
+    let fields = [user.username.as_str().into(), user.uid.as_str().into(), strings(&user.groups), extra.build().into()];
+    object(&USER_INFO, fields)
 }
 
-fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+fn object<const N: usize>(names: &Names<N>, fields: [Value; N]) -> Value {
     let mut map = MapBuilder::with_capacity(N);
-    for (name, value) in fields {
-        map.insert(name, value);
+    for (name, value) in names.iter().zip(fields) {
+        map.insert(name.clone(), value);
     }
     map.build().into()
 }

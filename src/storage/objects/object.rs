@@ -96,6 +96,7 @@ pub struct Object {
     /// As it came, to see whether it changes.
     came: Value,
     schema: Option<Arc<Structural>>,
+    labels: Option<Map>,
     value: Value,
     typed: Value,
 }
@@ -138,10 +139,7 @@ impl Object {
 
     /// Its `metadata.labels`.
     pub fn labels(&self) -> Option<&Map> {
-        match field(field(Some(&self.value), "metadata"), "labels") {
-            Some(Value::Map(labels)) => Some(labels),
-            _ => None,
-        }
+        self.labels.as_ref()
     }
 
     /// Its identity.
@@ -208,7 +206,11 @@ pub(super) fn stamped(incoming: Incoming, before: Option<&Object>, revision: u64
         other => other.clone(),
     };
     let typed = schema.as_ref().map_or_else(|| value.clone(), |schema| to_cel(schema, &value));
-    Object { kind, namespace, name, revision, generation, came, schema, value, typed }
+    let labels = match metadata.get("labels") {
+        Some(Value::Map(labels)) => Some(labels.clone()),
+        _ => None,
+    };
+    Object { kind, namespace, name, revision, generation, came, schema, labels, value, typed }
 }
 
 /// The generation of an object that comes after `before`.

@@ -175,3 +175,54 @@ fn a_collections_revision_changes_with_its_objects_alone() {
     assert!(of(Some("a")) > two, "revisions never come again");
     assert_eq!(everything(&objects).collection_revision, of(None));
 }
+
+/// Whatever changes, a list is what a look at every object finds, and so is what expressions get of it.
+#[test]
+fn the_index_of_labels_finds_what_a_look_at_all_finds() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = |n: u64| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % n
+    };
+    let selectors: Vec<_> =
+        ["", "app=a", "app=b,tier=x", "app in (a,b)", "app!=a", "app", "!app", "tier=x,app!=b", "no=no"]
+            .map(|text| LabelSelector::parse(text).unwrap())
+            .into();
+    let objects = Objects::new(0);
+    for step in 0..600 {
+        let (namespace, name) = (["m", "n"][draw(2) as usize], format!("o{}", draw(8)));
+        let mut object = pod(namespace, &name, "", ["1", "2"][draw(2) as usize]);
+        let labels =
+            [("app", draw(4)), ("tier", draw(4))].map(|(key, value)| (key, ["a", "b", "x", ""][value as usize]));
+        let labels = labels.into_iter().filter(|(_, value)| !value.is_empty());
+        let labels = map(labels.map(|(key, value)| (key, Value::from(value))).collect());
+        object.value = map(vec![("metadata", map(vec![("labels", labels)]))]);
+        match draw(3) {
+            0 => drop(objects.delete(&object.key())),
+            _ => drop(objects.apply(object)),
+        }
+        let all = everything(&objects).items;
+        for (selector, namespace) in selectors.iter().flat_map(|s| [(s, None), (s, Some("m")), (s, Some("none"))]) {
+            let is_there = |o: &&Arc<Object>| namespace.is_none_or(|namespace| namespace == &**o.namespace());
+            let expected: Vec<_> =
+                all.iter().filter(is_there).filter(|o| selector.matches(o.labels())).map(|o| o.revision()).collect();
+            let listing = objects.list(&pods(), namespace, selector, &FieldSelector::everything());
+            let listed: Vec<_> = listing.items.iter().map(|o| o.revision()).collect();
+            assert_eq!(listed, expected, "{step} {selector:?} {namespace:?}");
+            let (selection, revision) = objects.select(&pods(), namespace, selector);
+            assert_eq!(
+                (&*selection.revisions, revision),
+                (&*expected, listing.collection_revision),
+                "{step} {selector:?}"
+            );
+            assert!(selection.typed.iter().zip(&listing.items).all(|(typed, object)| typed == object.typed()));
+            assert_eq!(selection.typed.len(), expected.len());
+        }
+    }
+    for key in everything(&objects).items.iter().map(|o| o.key()) {
+        objects.delete(&key);
+    }
+    objects.read(|state| assert!(state.kinds.values().all(|table| table.namespaces.is_empty())));
+}
