@@ -197,11 +197,19 @@ impl<'a> Context<'a> {
     }
 
     /// Counts work that Kubernetes' cost model does not see: bytes copied (`dyn` strings, lists joined by `+`), 8 for each
-    /// value compared. An error when an evaluation spends more than [`crate::limits::WORK_PER_EXPRESSION`].
+    /// value compared, 32 for each entry of a map. An error when an evaluation spends more than [`crate::limits::WORK_PER_EXPRESSION`].
     #[inline]
     pub fn spend(&mut self, work: u64) -> Result<(), Halt> {
         self.work = self.work.saturating_add(work);
         if self.work > self.work_budget { Err(cost_exceeded()) } else { Ok(()) }
+    }
+
+    /// CEL's `==`, with the work counted before it is done.
+    ///
+    /// # Errors
+    /// As of [`Value::equals`] and [`Context::spend`].
+    pub fn equals(&mut self, a: &Value, b: &Value) -> Result<bool, Halt> {
+        a.equals_counted(b, &mut |work| self.spend(work))
     }
 
     /// Asks the host.

@@ -33,6 +33,6 @@ pub const MAX_ISSUES: usize = 100;
 /// Run-time cost of one evaluation. Kubernetes' `PerCallLimit`.
 pub const COST_PER_EXPRESSION: u64 = 1_000_000;
 
-/// Work of one evaluation that the cost model does not price: bytes copied, and 8 for each value compared. 64 MiB, or
+/// Work of one evaluation that the cost model does not price: bytes copied or read, and 8 for each value compared. 64 MiB, or
 /// 8 million values; less than a tenth of a second. An honest expression over a 3 MiB request stays far below.
 pub const WORK_PER_EXPRESSION: u64 = 64 << 20;

@@ -1,4 +1,5 @@
 //! No function panics, whatever it is given: every implementation and every price with every combination of awkward values.
+//! Nor does one do what is not counted: neither with values whose parts are shared, nor where the checker knows no types.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,9 +10,10 @@
     reason = "tests fail by panicking"
 )]
 use cel::{
-    Value,
+    Env, EnvBuilder, Type, Value,
     eval::Context,
-    library::{self, Cost},
+    library::{self, Cost, Overload},
+    program::Options,
     value::{MapBuilder, Timestamp},
 };
 
@@ -103,4 +105,147 @@ fn run() {
 #[test]
 fn functions_do_not_panic() {
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+/// 2^60 values, written out, of a few that share their parts.
+fn shared(end: Value, link: fn(Value) -> Value) -> Value {
+    (0..60).fold(end, |value, _| link(value))
+}
+
+fn shared_values() -> Vec<Value> {
+    let list = |value: Value| Value::from(vec![value.clone(), value]);
+    let map = |value: Value| {
+        let mut map = MapBuilder::default();
+        map.insert("a", value.clone());
+        map.insert("b", value);
+        Value::Map(map.build())
+    };
+    let one = |value: Value| Value::from(vec![value]);
+    vec![
+        shared(Value::Int(1), list),
+        shared(Value::Int(1), list),
+        shared(Value::from(vec![]), list),
+        shared(Value::from(""), map),
+        shared(Value::from(""), map),
+        one(shared(Value::Int(1), list)),
+        one(shared(Value::Int(1), map)),
+        one(Value::some(shared(Value::Int(1), map))),
+        "%s".into(),
+    ]
+}
+
+/// Where one is walked over without being counted, this does not end.
+#[test]
+fn shared_parts_are_counted() {
+    let run = || {
+        let values = shared_values();
+        for overload in library::all().iter().flat_map(|library| &library.functions).flat_map(|f| &f.overloads) {
+            let seconds = if overload.params.len() < 2 { 1 } else { values.len() };
+            for (a, b) in values.iter().flat_map(|a| values.iter().take(seconds).map(move |b| (a, b))) {
+                let all = [a, b].into_iter().cycle().take(overload.params.len());
+                if !all.clone().zip(&overload.params).all(|(value, ty)| fits(ty, value)) {
+                    continue;
+                }
+                let args: Vec<Value> = all.cloned().collect();
+                let mut context = Context::new(1_000_000, None);
+                let result = (overload.implementation)(&mut context, &args);
+                let _ = price(overload, &args, result.as_ref().ok());
+            }
+        }
+        let (a, b) = (&values[0], &values[1]);
+        assert!(a.equals(b).is_err(), "they are compared");
+        assert!(a != b);
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+fn price(overload: &Overload, args: &[Value], result: Option<&Value>) -> u64 {
+    match overload.cost {
+        Cost::Fixed(cost) => cost,
+        Cost::Args(price) | Cost::ResolvedArgs(price) => price(args),
+        Cost::Result(price) | Cost::ResolvedResult(price) => price(args, result),
+    }
+}
+
+fn fits(ty: &Type, value: &Value) -> bool {
+    match ty {
+        Type::List(_) => matches!(value, Value::List(_)),
+        Type::Map(..) => matches!(value, Value::Map(_)),
+        Type::String => matches!(value, Value::String(_)),
+        Type::Dyn | Type::Param(_) => true,
+        _ => false,
+    }
+}
+
+/// Kubernetes' model prices a call of which the checker knows no types at 1, and others at a constant. What they read is counted
+/// all the same: a text, and what goes through a list.
+#[test]
+fn what_is_read_is_counted() {
+    const SIZE: usize = 100_000;
+    let text = Value::from("ab ".repeat(SIZE / 3).as_str());
+    let long = |ty: &Type| match ty {
+        Type::String => Some(text.clone()),
+        Type::Bytes => Some(Value::Bytes(b"x".repeat(SIZE).into())),
+        Type::List(element) if **element == Type::Int => Some(Value::from(vec![Value::Int(1); SIZE / 8])),
+        Type::List(element) if **element == Type::String => Some(Value::from(vec![Value::from("a"); SIZE / 8])),
+        _ => None,
+    };
+    let env = library::all().into_iter().fold(Env::builder(), EnvBuilder::library);
+    let env = env.variable("a", Type::Dyn).variable("b", Type::Dyn).variable("c", Type::Dyn).build();
+    let mut calls = 0;
+    for function in env.functions() {
+        for overload in &function.overloads {
+            let receivers = match &overload.params[..] {
+                [first, ..] if overload.params.len() <= 3 => long(first),
+                _ => None,
+            };
+            let (Some(first), true) = (receivers, function.name.chars().all(|c| c.is_alphanumeric() || c == '.'))
+            else {
+                continue;
+            };
+            // A list's length and its ends are there at once.
+            if matches!(overload.cost, Cost::Fixed(_)) && matches!(first, Value::List(_)) {
+                continue;
+            }
+            let names = ["a", "b", "c"];
+            let rest = names[1..overload.params.len()].join(", ");
+            let call = match overload.member {
+                true => format!("a.{}({rest})", function.name),
+                false => format!("{}({})", function.name, names[..overload.params.len()].join(", ")),
+            };
+            let Ok(checked) = env.compile(&call) else { continue };
+            let others = overload.params[1..].iter().map(|ty| match ty {
+                Type::String => "a".into(),
+                _ => Value::Int(1),
+            });
+            let variables: Vec<_> = [first].into_iter().chain(others).map(Some).collect();
+            let options = Options { budget: u64::MAX, ..Options::default() };
+            let evaluation = env.program(&checked).unwrap().evaluate(&variables[..], options);
+            let counted = evaluation.work + 8 * evaluation.cost;
+            assert!(counted >= SIZE as u64 / 8, "{call} ({}) counts {counted}", overload.id);
+            calls += 1;
+        }
+    }
+    assert!(calls > 60, "{calls} calls");
+    for expression in [
+        "a in {'a': 1}",
+        "{'a': 1}[?a].hasValue()",
+        "{a: 1} == {}",
+        "a == b",
+        "[a] == [b]",
+        "a < b",
+        "a in [b]",
+        "{'k': a} == {'k': b}",
+        "[a, b].sort() == []",
+        "[a, b].distinct() == []",
+        "sets.contains([a], [b])",
+        "[a].indexOf(b) == 0",
+        "optional.of(a) == optional.of(b)",
+    ] {
+        let variables = [Some(text.clone()), Some(Value::from(text.to_string()[1..=SIZE / 3 * 3].to_string())), None];
+        let program = env.program(&env.compile(expression).unwrap()).unwrap();
+        let evaluation = program.evaluate(&variables[..], Options::default());
+        let counted = evaluation.work + 8 * evaluation.cost;
+        assert!(counted >= SIZE as u64 / 10, "{expression} counts {counted}: {:?}", evaluation.result);
+    }
 }

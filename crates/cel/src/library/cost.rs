@@ -112,6 +112,13 @@ pub(crate) fn fifth(x: u64) -> u64 {
     (x as f64 * 2.0 * 0.1).ceil() as u64
 }
 
+/// Where a value has more parts than this, each counted as often as it is shared, walking over it costs more than any budget:
+/// prices are there before the work is, and few values can share their parts 2^100 times.
+pub(crate) const MOST_VISITS: u64 = 4 << 20;
+
+/// Work of writing one value, beside its bytes.
+pub(crate) const WRITTEN: u64 = 32;
+
 /// Matching a pattern: text by pattern.
 pub(crate) fn matching(text: u64, pattern: u64) -> u64 {
     let text = ((1.0 + text as f64) * 0.1).ceil() as u64;

@@ -268,6 +268,7 @@ fn flatten(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
                 if open.len() > MAX_VALUE_DEPTH {
                     return Err(Halt::too_deep());
                 }
+                context.spend(8)?;
                 open.push(inner.as_slice().iter());
             }
             Some(value) => {
@@ -286,7 +287,7 @@ fn distinct(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
         context.spend(8 * found.len() as u64)?;
         let mut known = false;
         for other in &found {
-            if value.equals(other)? {
+            if context.equals(value, other)? {
                 known = true;
                 break;
             }
@@ -334,7 +335,12 @@ fn sorted(context: &mut Context<'_>, list: &[Value], keys: &[Value]) -> Result<V
     }
     // Comparisons of a merge sort; on `dyn` lists the model charges only 1.
     let levels = u64::from(u64::BITS - (keys.len() as u64).leading_zeros());
-    context.spend(keys.len() as u64 * levels * 8)?;
+    let read = keys.iter().fold(0, |sum: u64, key| match key {
+        Value::String(text) => sum.saturating_add(text.len() as u64 / 8),
+        Value::Bytes(bytes) => sum.saturating_add(bytes.len() as u64 / 8),
+        _ => sum,
+    });
+    context.spend((keys.len() as u64 * 8).saturating_add(read).saturating_mul(levels))?;
     let mut failure = None;
     let mut pairs: Vec<(&Value, &Value)> = keys.iter().zip(list).collect();
     pairs.sort_by(|(a, _), (b, _)| {

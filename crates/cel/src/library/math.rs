@@ -25,7 +25,7 @@ pub(crate) fn library() -> Library {
 
 fn greatest() -> Function {
     use Type::{Double, Dyn, Int, Uint};
-    let code: Implementation = |_, args| extreme("math.@max", args, Ordering::Less);
+    let code: Implementation = |context, args| extreme(context, "math.@max", args, Ordering::Less);
     let of = |id, params, result, example| {
         global(id, params, result, code, "The greatest number (made by `math.greatest`).", example)
     };
@@ -53,7 +53,7 @@ fn greatest() -> Function {
 
 fn least() -> Function {
     use Type::{Double, Dyn, Int, Uint};
-    let code: Implementation = |_, args| extreme("math.@min", args, Ordering::Greater);
+    let code: Implementation = |context, args| extreme(context, "math.@min", args, Ordering::Greater);
     let of = |id, params, result, example| {
         global(id, params, result, code, "The least number (made by `math.least`).", example)
     };
@@ -284,11 +284,12 @@ fn bits() -> Vec<Function> {
     ]
 }
 
-fn extreme(name: &str, args: &[Value], replaced: Ordering) -> Result<Value, Halt> {
+fn extreme(context: &mut Context<'_>, name: &str, args: &[Value], replaced: Ordering) -> Result<Value, Halt> {
     let numbers = match args {
         [Value::List(list)] => list.as_slice(),
         args => args,
     };
+    context.spend(8 * numbers.len() as u64)?;
     let Some((mut best, rest)) = numbers.split_first() else {
         return Err(invalid(format!("{name}(list) argument must not be empty")));
     };

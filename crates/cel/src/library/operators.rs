@@ -385,7 +385,7 @@ fn contains(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
         [x, Value::List(list)] => {
             context.spend(8 * cost::size(args.get(1)))?;
             for element in list.as_slice() {
-                if x.equals(element)? {
+                if context.equals(x, element)? {
                     return Ok(Value::Bool(true));
                 }
             }
@@ -451,17 +451,17 @@ fn key_of(value: &Value) -> Option<Key> {
 }
 
 /// A library's type has no equality with other types, and some have none at all.
-fn equals(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn equals(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [Value::Opaque(a), b] if has_no_equality(&**a) || b.type_of() != a.type_of() => Err(no_overload()),
-        [a, b] => Ok(Value::Bool(a.equals(b)?)),
+        [a, b] => Ok(Value::Bool(context.equals(a, b)?)),
         _ => Err(no_overload()),
     }
 }
 
-fn not_equals(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn not_equals(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
-        [a, b] => Ok(Value::Bool(!a.equals(b)?)),
+        [a, b] => Ok(Value::Bool(!context.equals(a, b)?)),
         _ => Err(no_overload()),
     }
 }

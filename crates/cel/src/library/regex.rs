@@ -32,6 +32,9 @@ const CACHED_BYTES: usize = 64 << 20;
 /// Work that a unit of weight is to compile: 50 ns.
 const WORK_PER_WEIGHT: u64 = 32;
 
+/// Work that any pattern is to compile, 20 us, and its memory: some 10 KiB while the evaluation lasts.
+const WORK_PER_PATTERN: u64 = 16 << 10;
+
 /// Work that a byte of a pattern is to read: 0.4 us.
 const WORK_PER_BYTE: u64 = 256;
 
@@ -56,7 +59,7 @@ pub(crate) fn compile(context: &mut Context<'_>, pattern: &Arc<str>) -> Result<A
     if let Some(found) = context.patterns.0.as_ref().and_then(|known| known.get(pattern)) {
         return Ok(found.clone());
     }
-    context.spend((pattern.len() as u64).saturating_mul(WORK_PER_BYTE))?;
+    context.spend(WORK_PER_PATTERN.saturating_add((pattern.len() as u64).saturating_mul(WORK_PER_BYTE)))?;
     let mut spend = |weight: u64| context.spend(weight.saturating_mul(WORK_PER_WEIGHT));
     let compiled = match cached(pattern) {
         Some(compiled) => spend(compiled.weight).map(|()| compiled)?,

@@ -68,38 +68,38 @@ fn lists<'a>(name: &str, args: &'a [Value]) -> Result<(&'a [Value], &'a [Value])
     }
 }
 
-fn has(list: &[Value], wanted: &Value) -> Result<bool, Halt> {
+fn has(context: &mut Context<'_>, list: &[Value], wanted: &Value) -> Result<bool, Halt> {
     for value in list {
-        if value.equals(wanted)? {
+        if context.equals(value, wanted)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn has_all(list: &[Value], wanted: &[Value]) -> Result<bool, Halt> {
+fn has_all(context: &mut Context<'_>, list: &[Value], wanted: &[Value]) -> Result<bool, Halt> {
     for value in wanted {
-        if !has(list, value)? {
+        if !has(context, list, value)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn contains(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn contains(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (a, b) = lists("sets.contains", args)?;
-    has_all(a, b).map(Value::Bool)
+    has_all(context, a, b).map(Value::Bool)
 }
 
-fn equivalent(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn equivalent(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (a, b) = lists("sets.equivalent", args)?;
-    Ok(Value::Bool(has_all(a, b)? && has_all(b, a)?))
+    Ok(Value::Bool(has_all(context, a, b)? && has_all(context, b, a)?))
 }
 
-fn intersects(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+fn intersects(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (a, b) = lists("sets.intersects", args)?;
     for value in b {
-        if has(a, value)? {
+        if has(context, a, value)? {
             return Ok(Value::Bool(true));
         }
     }

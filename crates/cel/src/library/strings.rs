@@ -327,7 +327,8 @@ fn length_of(text: &str) -> i64 {
 
 fn char_at(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::String(text), Value::Int(position)] = args else { return Err(no_overload_of("charAt", args)) };
-    context.spend(work(text))?;
+    // To find a character, those before it are looked at one by one.
+    context.spend(if text.is_ascii() { work(text) } else { text.len() as u64 / 2 })?;
     let rest = offset_of(text, *position).and_then(|at| text.get(at..)).ok_or_else(|| out_of_range(*position))?;
     Ok(rest.chars().next().map_or_else(String::new, String::from).into())
 }

@@ -39,6 +39,15 @@ pub(super) fn comparison(a: &Value, b: &Value) -> u64 {
     }
 }
 
+/// Work of looking up a key, which the model prices at nothing: a text is read to its end.
+#[inline]
+pub(super) fn key_work(key: &Value) -> u64 {
+    match key {
+        Value::String(s) => s.len() as u64 / 8,
+        _ => 0,
+    }
+}
+
 /// Concatenating two texts.
 pub(super) fn joined(a: &Value, b: &Value) -> u64 {
     cost::tenth(size(a).saturating_add(size(b)))

@@ -236,6 +236,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         optional: bool,
         bears: Bears,
     ) -> Result<Option<Val<'s>>, Halt> {
+        if let Wanted::Value(key) = wanted {
+            self.context.spend(super::price::key_work(key))?;
+        }
         let found = match &from {
             Val::Ref(value) => find(value, wanted).map(|found| found.map(Val::Ref)),
             Val::Own(value) => find(value, wanted).map(|found| found.map(|v| Val::Own(v.clone()))),

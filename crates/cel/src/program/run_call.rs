@@ -11,7 +11,7 @@ use crate::{
     eval::{Context, ErrorKind, Halt},
     library::{Cost, Specialized},
     types::Type,
-    value::Value,
+    value::{Key, Value},
 };
 
 /// Arguments up to which a call allocates nothing.
@@ -128,6 +128,10 @@ pub(super) fn apply(
         context.charge(price_of(target, values))?;
         return Err(no_overload(target, values));
     };
+    let work = unpriced(&candidate.cost, target.resolved, values);
+    if work > 0 {
+        context.spend(work)?;
+    }
     let run = |context: &mut Context<'_>| match specialized {
         Some(code) => code(context, values),
         None => (candidate.code)(context, values),
@@ -149,6 +153,26 @@ pub(super) fn apply(
         }
     }
     run(context)
+}
+
+/// Work of reading the arguments, where the price is not by their sizes: a call that the checker could not resolve costs 1,
+/// whatever it reads, and a fixed price does not count how long a text is.
+#[inline]
+fn unpriced(cost: &Cost, resolved: bool, values: &[Value]) -> u64 {
+    let fixed = matches!(cost, Cost::Fixed(_));
+    if resolved && !fixed {
+        return 0;
+    }
+    let of = |value: &Value| match value {
+        Value::String(s) => s.len(),
+        Value::Bytes(b) => b.len(),
+        // What has a fixed price does not go through lists.
+        Value::List(l) if !fixed => l.len().saturating_mul(size_of::<Value>()),
+        Value::Map(m) if !fixed => m.len().saturating_mul(size_of::<(Key, Value)>()),
+        _ => 0,
+    };
+    let bytes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(of(value))) as u64;
+    if resolved { bytes / 8 } else { bytes }
 }
 
 /// What a call costs that does not take place, its operands having failed.

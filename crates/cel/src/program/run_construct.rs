@@ -119,6 +119,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         });
         let value = self.eval(&entry.value, scope)?.own();
         let key = key?;
+        if let Key::String(key) = &key {
+            self.context.spend(key.len() as u64 / 8)?;
+        }
         if unique && map.contains(&key) {
             return Err(self.fail(
                 entry.key.id,

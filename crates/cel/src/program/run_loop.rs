@@ -311,7 +311,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Ok(map) => match map.get() {
                 Value::Map(map) => {
                     for (key, value) in map.iter() {
-                        self.context.spend(price::ROUND_WORK + size_of::<(Key, Value)>() as u64)?;
+                        let read = if let Key::String(key) = key { key.len() as u64 / 8 } else { 0 };
+                        self.context.spend(price::ROUND_WORK + size_of::<(Key, Value)>() as u64 + read)?;
                         self.insert_new(id, key.clone(), value.clone(), gathered);
                     }
                 }

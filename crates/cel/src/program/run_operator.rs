@@ -127,15 +127,15 @@ impl<'r, P: Probe> Run<'r, '_, P> {
 
     /// Equality, with the work of comparing containers counted: the model prices only their length.
     pub(super) fn equal(&mut self, a: &Value, b: &Value) -> Result<bool, Halt> {
-        if matches!((a, b), (Value::List(_) | Value::Map(_) | Value::Optional(_), _)) {
-            return a.equals_counted(b, &mut |work| self.context.spend(work));
-        }
-        a.equals(b)
+        self.context.equals(a, b)
     }
 
     fn ordered(&mut self, binary: &Binary, a: &Value, b: &Value, test: fn(Ordering) -> bool) -> Result<Value, Halt> {
         let texts = matches!((a, b), (Value::String(_), Value::String(_)) | (Value::Bytes(_), Value::Bytes(_)));
         self.context.charge(if texts && binary.target.resolved { price::comparison(a, b) } else { 1 })?;
+        if texts && !binary.target.resolved {
+            self.context.spend(price::key_work(a).min(price::key_work(b)))?;
+        }
         match a.compare(b) {
             Ok(ordering) => Ok(Value::Bool(test(ordering))),
             Err(Halt::Error(e)) if e.kind == ErrorKind::NoSuchOverload => {
@@ -161,7 +161,10 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                 }
                 Ok(Value::Bool(false))
             }
-            Value::Map(map) => Ok(Value::Bool(map.get_value(element).is_some())),
+            Value::Map(map) => {
+                self.context.spend(price::key_work(element))?;
+                Ok(Value::Bool(map.get_value(element).is_some()))
+            }
             _ => Err(Halt::no_such_overload()),
         }
     }
@@ -200,6 +203,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let element = self.eval(&set.element, scope)?;
+        self.context.spend(price::key_work(element.get()))?;
         Ok(set.contains(element.get()).into())
     }
 

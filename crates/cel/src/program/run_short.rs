@@ -166,7 +166,14 @@ impl<'r, P: Probe> Run<'r, '_, P> {
                 (QualifierKey::Field(key), Value::Map(map)) => map.get_field(key)?,
                 (QualifierKey::Field(_), _) => return None,
                 (QualifierKey::Const(key), _) => at_key(at, key)?,
-                (QualifierKey::Node(node), _) => at_key(at, self.variable_at_hand(node, scope)?)?,
+                (QualifierKey::Node(node), _) => {
+                    let key = self.variable_at_hand(node, scope)?;
+                    // A long one is counted.
+                    if price::key_work(key) > price::ROUND_WORK {
+                        return None;
+                    }
+                    at_key(at, key)?
+                }
             };
         }
         Some(at)
@@ -384,6 +391,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let (test, [text, part]) = (call.known?, &*call.arguments) else { return None };
         let (text, part) = (self.peek(text, scope)?, self.peek(part, scope)?);
         let (Value::String(t), Value::String(p)) = (text, part) else { return None };
+        if !call.target.resolved {
+            self.context.spend(price::key_work(text)).ok()?;
+        }
         let truth = match test {
             Known::StartsWith => t.starts_with(&**p),
             Known::EndsWith => t.ends_with(&**p),

@@ -8,18 +8,20 @@ use super::{
     identity::{self, Spend},
 };
 use crate::{
-    eval::{ErrorKind, Halt},
+    eval::{Context, ErrorKind, Halt},
     limits::MAX_VALUE_DEPTH,
     types::Type,
 };
 
 impl Value {
-    /// CEL's `==`: values of different types differ, numbers compare by number, NaN equals nothing.
+    /// CEL's `==`: values of different types differ, numbers compare by number, NaN equals nothing. Functions of expressions use
+    /// [`Context::equals`], which counts the work.
     ///
     /// # Errors
-    /// `TooDeep` for values that nest deeper than [`MAX_VALUE_DEPTH`].
+    /// `TooDeep` for values that nest deeper than [`MAX_VALUE_DEPTH`]; `CostExceeded` where it would be more than the work of
+    /// an evaluation: few values whose parts are shared can be 2^100 to compare.
     pub fn equals(&self, other: &Value) -> Result<bool, Halt> {
-        equals(self, other, MAX_VALUE_DEPTH, &mut |_| Ok(()))
+        Context::new(0, None).equals(self, other)
     }
 
     /// As [`Value::equals`], telling before the elements of each container how much work they are.
@@ -54,7 +56,7 @@ impl Value {
     }
 }
 
-/// CEL equality; values too deep to compare differ. For tests and keys of caches; expressions use [`Value::equals`].
+/// CEL equality; values too deep or too large to compare differ. For tests and keys of caches; expressions use [`Value::equals`].
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
         self.equals(other).unwrap_or(false)
@@ -68,10 +70,21 @@ fn unordered() -> Halt {
 /// Work of comparing one value, in the unit of [`crate::eval::Context::spend`].
 const VALUE_WORK: u64 = 8;
 
+/// Work of comparing one entry of a map, whose key is looked up.
+const ENTRY_WORK: u64 = 32;
+
+/// Bytes of texts that take longer to compare than a value does.
+const LONG: usize = 64;
+
 pub(super) fn equals(a: &Value, b: &Value, levels: usize, spend: Spend<'_>) -> Result<bool, Halt> {
     use Value::{Bool, Bytes, Double, Duration, Int, List, Map, Null, Opaque, Optional, String, Timestamp, Type, Uint};
     Ok(match (a, b) {
-        (String(a), String(b)) => a == b,
+        (String(a), String(b)) => {
+            if a.len() == b.len() && a.len() >= LONG {
+                spend(a.len() as u64 / 8)?;
+            }
+            a == b
+        }
         (Int(a), Int(b)) => a == b,
         (Bool(a), Bool(b)) => a == b,
         (Uint(a), Uint(b)) => a == b,
@@ -80,7 +93,12 @@ pub(super) fn equals(a: &Value, b: &Value, levels: usize, spend: Spend<'_>) -> R
         (Int(a), Double(b)) | (Double(b), Int(a)) => int_double(*a, *b) == Some(Ordering::Equal),
         (Uint(a), Double(b)) | (Double(b), Uint(a)) => uint_double(*a, *b) == Some(Ordering::Equal),
         (Null, Null) => true,
-        (Bytes(a), Bytes(b)) => a == b,
+        (Bytes(a), Bytes(b)) => {
+            if a.len() == b.len() && a.len() >= LONG {
+                spend(a.len() as u64 / 8)?;
+            }
+            a == b
+        }
         (Timestamp(a), Timestamp(b)) => (a.seconds, a.nanos) == (b.seconds, b.nanos),
         (Duration(a), Duration(b)) => a == b,
         (Type(a), Type(b)) => same_type(a, b),
@@ -115,7 +133,7 @@ fn maps_equal(a: &super::Map, b: &super::Map, levels: usize, spend: Spend<'_>) -
     if a.len() != b.len() {
         return Ok(false);
     }
-    spend(VALUE_WORK * a.len() as u64)?;
+    spend(ENTRY_WORK * a.len() as u64)?;
     for (key, a) in a.iter() {
         match b.get_key(key) {
             Some(b) if equals(a, b, levels, spend)? => {}

@@ -146,6 +146,7 @@ impl Writer<'_, '_> {
         let below = levels.checked_sub(1).ok_or_else(Halt::too_deep)?;
         // A character has at most 4 bytes, so that the price is at least this.
         self.context.afford(cost::tenth(self.text.len() as u64 / 4))?;
+        self.context.spend(cost::WRITTEN)?;
         match value {
             Value::Null => self.raw("null"),
             Value::Bool(b) => self.raw(if *b { "true" } else { "false" }),

@@ -27,7 +27,7 @@ pub(crate) fn library() -> Library {
     );
     let deep = Price::new(
         Cost::Args(|args| match args {
-            [a, b] => entries(a, b, MAX_VALUE_DEPTH),
+            [a, b] => entries(a, b, MAX_VALUE_DEPTH, &mut { cost::MOST_VISITS }),
             _ => NEW_MAP,
         }),
         merged,
@@ -73,14 +73,16 @@ fn merged(args: &[Operand<'_>]) -> Guess {
 }
 
 /// The entries that merging two values goes through.
-fn entries(a: &Value, b: &Value, levels: usize) -> u64 {
+fn entries(a: &Value, b: &Value, levels: usize, visits: &mut u64) -> u64 {
     let (Value::Map(a), Value::Map(b)) = (a, b) else { return 1 };
+    let Some(left) = visits.checked_sub(1 + b.len() as u64) else { return u64::MAX };
+    *visits = left;
     let own = NEW_MAP.saturating_add((a.len() + b.len()) as u64);
     let Some(below) = levels.checked_sub(1) else { return own };
     let common = b.iter().filter_map(|(key, value)| a.get_key(key).map(|old| (old, value)));
     common
         .filter(|pair| matches!(pair, (Value::Map(_), Value::Map(_))))
-        .fold(own, |sum, (old, value)| sum.saturating_add(entries(old, value, below)))
+        .fold(own, |sum, (old, value)| sum.saturating_add(entries(old, value, below, visits)))
 }
 
 fn merge(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {

@@ -9,7 +9,7 @@ use crate::{
     library::{
         Cost, Function, Library, Overload,
         build::{at, function, invalid, method, no_overload, no_overload_of, priced},
-        cost::Price,
+        cost::{self, Price},
         lists::has_order,
         operators::sum as plus,
     },
@@ -19,7 +19,7 @@ use crate::{
 
 /// What walking through a value costs: a tenth of texts, 1 for the rest, summed over what containers hold.
 pub(crate) const TRAVERSAL: Price = Price::new(
-    Cost::Args(|args| args.first().map_or(1, |value| traversal(value, DEEPEST))),
+    Cost::Args(|args| args.first().map_or(1, |value| traversal(value, DEEPEST, &mut { cost::MOST_VISITS }))),
     |args| {
         let size = size(args, 0);
         Guess::cost(match args.first().and_then(|list| list.element) {
@@ -34,17 +34,21 @@ pub(crate) const TRAVERSAL: Price = Price::new(
 /// Levels that the price looks into; what is below counts 1 (no value of an expression nests so deep).
 const DEEPEST: usize = crate::limits::MAX_VALUE_DEPTH;
 
-fn traversal(value: &Value, levels: usize) -> u64 {
+fn traversal(value: &Value, levels: usize, visits: &mut u64) -> u64 {
+    let Some(left) = visits.checked_sub(1) else { return u64::MAX };
+    *visits = left;
     // Upstream's floor(bytes * 0.1).
     let bytes = |length: usize| length as u64 / 10;
     match value {
         Value::String(s) => bytes(s.len()),
         Value::Bytes(b) => bytes(b.len()),
         Value::List(_) | Value::Map(_) if levels == 0 => 1,
-        Value::List(list) => list.as_slice().iter().fold(0, |n: u64, v| n.saturating_add(traversal(v, levels - 1))),
+        Value::List(list) => {
+            list.as_slice().iter().fold(0, |n: u64, v| n.saturating_add(traversal(v, levels - 1, visits)))
+        }
         Value::Map(map) => map.iter().fold(0, |n: u64, (key, v)| {
             let key = if let crate::value::Key::String(s) = key { bytes(s.len()) } else { 1 };
-            n.saturating_add(key).saturating_add(traversal(v, levels - 1))
+            n.saturating_add(key).saturating_add(traversal(v, levels - 1, visits))
         }),
         _ => 1,
     }
@@ -241,7 +245,7 @@ fn index_of(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::List(list), wanted] = args else { return Err(no_overload_of("indexOf", args)) };
     context.spend(8 * list.len() as u64)?;
     for (i, value) in list.as_slice().iter().enumerate() {
-        if value.equals(wanted)? {
+        if context.equals(value, wanted)? {
             return Ok(position(i));
         }
     }
@@ -252,7 +256,7 @@ fn last_index_of(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Hal
     let [Value::List(list), wanted] = args else { return Err(no_overload_of("lastIndexOf", args)) };
     context.spend(8 * list.len() as u64)?;
     for (i, value) in list.as_slice().iter().enumerate().rev() {
-        if value.equals(wanted)? {
+        if context.equals(value, wanted)? {
             return Ok(position(i));
         }
     }

@@ -10,6 +10,7 @@ use crate::{
     library::{
         build::{invalid, no_overload_of, runtime_name, type_name},
         conversions::text_of,
+        cost,
     },
     limits::MAX_VALUE_DEPTH,
     types::Type,
@@ -239,7 +240,7 @@ impl Printer<'_, '_> {
         if level > MAX_VALUE_DEPTH {
             return Err(Halt::too_deep());
         }
-        self.context.spend(8)?;
+        self.context.spend(cost::WRITTEN)?;
         let quoted = level > 0 && self.version == Version::Older;
         match value {
             Value::List(list) => {
