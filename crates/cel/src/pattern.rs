@@ -7,7 +7,7 @@ use crate::library::{Effort, regex};
 
 /// A compiled pattern of RE2's syntax; matching is linear in time.
 #[derive(Clone)]
-pub struct Pattern(Arc<regex_automata::meta::Regex>);
+pub struct Pattern(Arc<regex::Pattern>);
 
 impl Pattern {
     /// Compiles, or takes what was compiled before.

@@ -249,3 +249,24 @@ fn what_is_read_is_counted() {
         assert!(counted >= SIZE as u64 / 10, "{expression} counts {counted}: {:?}", evaluation.result);
     }
 }
+
+/// All matches of a pattern may each take a look at the rest of the text.
+#[test]
+fn looking_ahead_is_counted() {
+    let env = library::all().into_iter().fold(Env::builder(), EnvBuilder::library).variable("a", Type::String).build();
+    let text = Value::from("ab".repeat(10_000).as_str());
+    let outcome = |expression: &str| {
+        let program = env.program(&env.compile(expression).unwrap()).unwrap();
+        // A sixteenth of what an evaluation has, since this is slow.
+        let options = Options { work: 4 << 20, ..Options::default() };
+        let evaluation = program.evaluate(&[Some(text.clone())][..], options);
+        (evaluation.result.is_ok(), evaluation.work)
+    };
+    for all in ["a.findAll(P)", "a.findAll(P + '')", "regex.extractAll(a, P)", "regex.replace(a, P, '')"] {
+        assert!(!outcome(&all.replace('P', "'.*x|a|b'")).0, "{all}");
+        assert!(!outcome(&all.replace('P', "'a.*x|a|b'")).0, "{all}");
+        let (done, work) = outcome(&all.replace('P', "'a|b'"));
+        assert!(done && work < 1_000_000, "{all} counts {work}");
+    }
+    assert!(outcome("a.findAll('a.*x|a', 100)").0);
+}

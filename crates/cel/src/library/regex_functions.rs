@@ -1,7 +1,7 @@
 //! cel-go's pattern functions: `regex.replace`, `regex.extract`, `regex.extractAll`.
 //!
 //! Absent: patterns themselves (regex), `find` and `findAll` (kubernetes::regex), `matches` (standard).
-use regex_automata::{meta::Regex, util::captures::Captures};
+use regex_automata::util::captures::Captures;
 
 use crate::{
     estimate::{
@@ -134,6 +134,7 @@ fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (mut out, mut end) = (String::new(), 0);
     for captures in regex.captures_iter(&**text).take(usize::try_from(limit).unwrap_or(usize::MAX)) {
         let Some(whole) = captures.get_match() else { continue };
+        context.spend(regex.look_ahead(text.len() - whole.start()))?;
         out.push_str(text.get(end..whole.start()).unwrap_or(""));
         let before = out.len();
         if made.is_none() {
@@ -193,7 +194,11 @@ fn group_of<'a>(text: &'a str, captures: &Captures, group: usize) -> &'a str {
 }
 
 /// The pattern, and the group that is extracted: the only one, or the whole match.
-fn extracting(context: &mut Context<'_>, name: &str, args: &[Value]) -> Result<(std::sync::Arc<Regex>, usize), Halt> {
+fn extracting(
+    context: &mut Context<'_>,
+    name: &str,
+    args: &[Value],
+) -> Result<(std::sync::Arc<regex::Pattern>, usize), Halt> {
     let [Value::String(_), Value::String(pattern)] = args else { return Err(no_overload_of(name, args)) };
     let regex = regex::compile(context, pattern)?;
     match regex.captures_len() {
@@ -220,6 +225,10 @@ fn extract(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 fn extract_all(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (regex, group) = extracting(context, "regex.extractAll", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extractAll", args)) };
-    let part = |captures: Captures| part_of(text, &captures, group).map(Value::from);
-    Ok(Value::List(regex.captures_iter(&**text).filter_map(part).collect::<Vec<_>>().into()))
+    let mut parts = vec![];
+    for captures in regex.captures_iter(&**text) {
+        context.spend(regex.look_ahead(text.len() - captures.get_match().map_or(0, |whole| whole.start())))?;
+        parts.extend(part_of(text, &captures, group).map(Value::from));
+    }
+    Ok(Value::List(parts.into()))
 }

@@ -3,8 +3,6 @@
 //! Absent: patterns themselves (library::regex), `matches` (standard).
 use std::sync::Arc;
 
-use regex_automata::meta::Regex;
-
 use crate::{
     estimate::{
         Bounds, Guess,
@@ -15,7 +13,7 @@ use crate::{
         Cost, Effort, Library, Overload, Specialize,
         build::{invalid, method, no_overload, priced},
         cost::{self, Price},
-        regex,
+        regex::{self, Pattern},
     },
     types::Type,
     value::Value,
@@ -83,7 +81,7 @@ pub(crate) fn library() -> Library {
     Library { name: "kubernetes.regex", functions, ..Library::default() }
 }
 
-fn compile(context: &mut Context<'_>, pattern: &Arc<str>) -> Result<Arc<Regex>, Halt> {
+fn compile(context: &mut Context<'_>, pattern: &Arc<str>) -> Result<Arc<Pattern>, Halt> {
     regex::compile(context, pattern).map_err(|halt| match halt {
         Halt::Error(error) if error.kind == ErrorKind::InvalidArgument => {
             invalid(format!("Illegal regex: {}", error.message))
@@ -94,7 +92,7 @@ fn compile(context: &mut Context<'_>, pattern: &Arc<str>) -> Result<Arc<Regex>, 
 
 fn dynamic(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
-        [Value::String(_), Value::String(pattern)] => find(&*compile(context, pattern)?, args),
+        [Value::String(_), Value::String(pattern)] => find(&*compile(context, pattern)?, context, args),
         _ => Err(no_overload()),
     }
 }
@@ -102,7 +100,7 @@ fn dynamic(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 fn dynamic_all(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [Value::String(_), Value::String(pattern)] | [Value::String(_), Value::String(pattern), Value::Int(_)] => {
-            find_all(&*compile(context, pattern)?, args)
+            find_all(&*compile(context, pattern)?, context, args)
         }
         _ => Err(no_overload()),
     }
@@ -119,27 +117,30 @@ fn fixed_all(constants: &[Option<&Value>], effort: &mut Effort) -> Result<Option
 fn specialized(
     constants: &[Option<&Value>],
     effort: &mut Effort,
-    code: fn(&Regex, &[Value]) -> Result<Value, Halt>,
+    code: fn(&Pattern, &mut Context<'_>, &[Value]) -> Result<Value, Halt>,
 ) -> Result<Option<crate::library::Specialized>, String> {
     let [_, Some(Value::String(pattern)), ..] = constants else { return Ok(None) };
     let regex = regex::compile_constant(pattern, effort)?;
-    Ok(Some(Arc::new(move |_, args| code(&regex, args))))
+    Ok(Some(Arc::new(move |context, args| code(&regex, context, args))))
 }
 
-fn find(regex: &Regex, args: &[Value]) -> Result<Value, Halt> {
+fn find(regex: &Pattern, _: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::String(text), _] = args else { return Err(no_overload()) };
     let found = regex.find(&**text).and_then(|found| text.get(found.range()));
     Ok(found.unwrap_or("").into())
 }
 
-fn find_all(regex: &Regex, args: &[Value]) -> Result<Value, Halt> {
+fn find_all(regex: &Pattern, context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (text, limit) = match args {
         [Value::String(text), _] => (text, -1),
         [Value::String(text), _, Value::Int(limit)] => (text, *limit),
         _ => return Err(no_overload()),
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let parts: Vec<Value> =
-        regex.find_iter(&**text).take(limit).filter_map(|found| text.get(found.range())).map(Value::from).collect();
+    let mut parts: Vec<Value> = vec![];
+    for found in regex.find_iter(&**text).take(limit) {
+        context.spend(regex.look_ahead(text.len() - found.start()) + size_of::<Value>() as u64)?;
+        parts.extend(text.get(found.range()).map(Value::from));
+    }
     Ok(Value::List(parts.into()))
 }

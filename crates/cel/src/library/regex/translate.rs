@@ -325,7 +325,7 @@ fn shortened(pattern: &str) -> String {
 mod tests {
     use crate::library::Effort;
 
-    fn compile(pattern: &str) -> Result<std::sync::Arc<regex_automata::meta::Regex>, String> {
+    fn compile(pattern: &str) -> Result<std::sync::Arc<crate::library::regex::Pattern>, String> {
         super::super::compile_constant(pattern, &mut Effort::default())
     }
 
