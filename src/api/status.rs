@@ -144,6 +144,8 @@ pub struct StatusCause {
 
 /// Bytes of a piece of a request that a failure repeats: a message is for people.
 const MAX_SHOWN: usize = 1024;
+/// The field is an int32: a client in Go cannot read a Status with more, and shows none of it.
+const MAX_RETRY_AFTER: u32 = i32::MAX.unsigned_abs();
 
 /// Bytes of a failure's message: as much as anybody scrolls through.
 const MAX_MESSAGE: usize = 32 * 1024;
@@ -200,6 +202,7 @@ impl Status {
             shorten(&mut cause.message, 8 * MAX_SHOWN);
             shorten(&mut cause.field, MAX_SHOWN);
         }
+        details.retry_after_seconds = details.retry_after_seconds.map(|after| after.clamp(1, MAX_RETRY_AFTER));
         Status { details: Some(details), ..self }
     }
 }
@@ -207,6 +210,15 @@ impl Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn when_to_try_again_is_later_and_fits_an_int32() {
+        for (told, read) in [(0, 1), (30, 30), (u32::MAX, 2_147_483_647)] {
+            let details = StatusDetails { retry_after_seconds: Some(told), ..StatusDetails::default() };
+            let status = Status::new(ErrorCode::TOO_MANY_REQUESTS, "TooManyRequests", "").with_details(details);
+            assert_eq!(status.details.and_then(|details| details.retry_after_seconds), Some(read));
+        }
+    }
 
     #[test]
     fn only_errors_are_error_codes() {

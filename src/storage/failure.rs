@@ -139,7 +139,8 @@ fn busy(source: &str, message: &str, retry_after_seconds: Option<u64>) -> Status
     let text = format!("source {source} cannot be asked at the moment: {message}");
     Status::new(ErrorCode::TOO_MANY_REQUESTS, "TooManyRequests", text).with_details(StatusDetails {
         causes: vec![StatusCause { reason: "SourceBusy".into(), message: message.into(), field: source.into() }],
-        retry_after_seconds: retry_after_seconds.map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX)),
+        // Where nobody knows, soon: a 429 always says when.
+        retry_after_seconds: Some(retry_after_seconds.map_or(1, |seconds| u32::try_from(seconds).unwrap_or(u32::MAX))),
         ..StatusDetails::default()
     })
 }

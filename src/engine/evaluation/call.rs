@@ -59,6 +59,11 @@ pub(super) fn need(runner: &mut Runner, call: &Call) -> Result<Need, Stop> {
             let message = "the value of a header field is visible ASCII".to_owned();
             return Err(ExpressionFailure { path, message, at: None }.into());
         }
+        // Whoever receives it drops such spaces: it would get another value than was compared and allowed.
+        if value.starts_with([' ', '\t']) || value.ends_with([' ', '\t']) {
+            let message = "the value of a header field neither begins nor ends with a space".to_owned();
+            return Err(ExpressionFailure { path, message, at: None }.into());
+        }
         headers.push((name.clone(), value));
     }
     let body = match &call.body {

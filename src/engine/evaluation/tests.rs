@@ -412,6 +412,11 @@ fn a_value_cannot_change_the_shape_of_a_path_or_add_a_header_field() {
         failure(Http { headers, ..http("https://m.example/") }),
         "projection.sources[0].http.headers.x-a: the value of a header field is visible ASCII"
     );
+    for value in ["' v'", "'v '", r"'\tv'", r"'v\t'", "' '"] {
+        let headers = vec![("x-a".into(), format!("${{{value}}}").as_str().into())];
+        let message = failure(Http { headers, ..http("https://m.example/") });
+        assert!(message.ends_with("neither begins nor ends with a space"), "{value}: {message}");
+    }
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn failure(error: &EgressError) -> SourceFailure {
         Fault::Administrator | Fault::Backend => SourceFailure::Failed(error.to_string()),
         Fault::Load => SourceFailure::Busy {
             message: error.to_string(),
-            retry_after_seconds: error.retry_after().map(|after| after.as_secs().max(1)),
+            retry_after_seconds: error.retry_after().map(|after| after.as_secs() + u64::from(after.subsec_nanos() > 0)),
         },
         Fault::Deadline => SourceFailure::Timeout,
     }

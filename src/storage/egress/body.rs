@@ -11,6 +11,7 @@ use cel::{
 };
 use http::{HeaderMap, header};
 use serde::de::DeserializeSeed;
+use tokio::sync::Semaphore;
 
 use crate::storage::egress::{call::Format, decode, echo::Sent, error::BodyFault, headers};
 
@@ -70,8 +71,14 @@ pub(super) struct Source {
     pub(super) sent: Sent,
 }
 
-/// Reads a body, elsewhere when it may take long.
-pub(super) async fn read(source: Source, format: Format, limit: usize) -> Result<Body, BodyFault> {
+/// Reads a body, elsewhere when it may take long. `readers` is how many of those are read at a time: values take many times
+/// the memory of their text, and nobody has counted them yet.
+pub(super) async fn read(
+    source: Source,
+    format: Format,
+    limit: usize,
+    readers: &Arc<Semaphore>,
+) -> Result<Body, BodyFault> {
     let Source { headers, bytes, sent } = source;
     let encoding = decode::encoding(&headers)?;
     let plain = move |bytes: &[u8]| match sent.is_in(bytes) {
@@ -81,9 +88,14 @@ pub(super) async fn read(source: Source, format: Format, limit: usize) -> Result
     if encoding.is_none() && bytes.len() <= READ_AT_ONCE {
         return plain(&bytes);
     }
-    let work = move || match encoding {
-        None => plain(&bytes),
-        Some(encoding) => plain(&decode::decompress(encoding, &bytes, limit)?),
+    // The semaphore is never closed. Work that nobody waits for any more goes on, and counts.
+    let turn = Arc::clone(readers).acquire_owned().await.ok();
+    let work = move || {
+        let _turn = turn;
+        match encoding {
+            None => plain(&bytes),
+            Some(encoding) => plain(&decode::decompress(encoding, &bytes, limit)?),
+        }
     };
     // An error here is a panic of a decoder on bytes it did not expect.
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(BodyFault::Compression))
@@ -229,6 +241,21 @@ mod tests {
         }
         let got = parse(&headers, body, format).map(|body| body.value.to_string());
         assert_eq!(got, want.map(str::to_owned), "{content_type} {:?}", String::from_utf8_lossy(body));
+    }
+
+    #[test]
+    fn long_bodies_are_read_in_turn() {
+        use futures_util::FutureExt;
+        let nobody = Arc::new(Semaphore::new(0));
+        let source = |bytes: Vec<u8>, encoding: Option<&'static str>| Source {
+            headers: encoding.map(|e| (header::CONTENT_ENCODING, http::HeaderValue::from_static(e))).into_iter().collect(),
+            bytes: bytes.into(),
+            sent: Sent::default(),
+        };
+        let at_once = |source| read(source, Format::Json, usize::MAX, &nobody).now_or_never();
+        assert!(at_once(source(b"[]".to_vec(), None)).is_some_and(|body| body.is_ok()));
+        assert!(at_once(source(b"[]".to_vec(), Some("gzip"))).is_none());
+        assert!(at_once(source(vec![b' '; READ_AT_ONCE + 1], None)).is_none());
     }
 
     #[test]

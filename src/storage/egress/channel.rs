@@ -305,7 +305,7 @@ impl Channel {
     }
 
     async fn read(&self, prepared: &Prepared, answer: Answer) -> Result<Stored, EgressError> {
-        let Answer { status, headers, body, sent } = answer;
+        let Answer { status, headers, body, sent, in_flight: _in_flight } = answer;
         if status == StatusCode::NOT_MODIFIED {
             // Nobody asked it to compare.
             return Err(EgressError::Status { status: status.as_u16() });
@@ -317,7 +317,7 @@ impl Channel {
             Method::Head => body::of_headers(&headers),
             Method::Get | Method::Post | Method::Put | Method::Patch | Method::Delete => {
                 let source = body::Source { headers: headers.clone(), bytes: body, sent };
-                body::read(source, prepared.format, self.rules.limits.response_bytes).await?
+                body::read(source, prepared.format, self.rules.limits.response_bytes, &self.shared.readers).await?
             }
         };
         let now = self.shared.surroundings.clock.now();

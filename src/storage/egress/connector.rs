@@ -121,7 +121,7 @@ impl tower_service::Service<Uri> for Connector {
             // Calls have deadlines of their own; this one ends attempts that the pool goes on with after its call ended.
             let connected = tokio::time::timeout(parts.timeout, parts.connect(&uri)).await;
             let stream = connected.unwrap_or(Err(ConnectError::Timeout))?;
-            Ok(TokioIo::new(Connecting { stream, most: parts.most_bytes, read: 0 }))
+            Ok(TokioIo::new(Connecting { stream, most: parts.most_bytes, read: 0, at_a_stretch: 0 }))
         })
     }
 }
@@ -133,7 +133,13 @@ pub(super) struct Connecting {
     most: usize,
     /// Since the last byte of a request.
     read: usize,
+    /// Without others having had a turn.
+    at_a_stretch: usize,
 }
+
+/// What is read from one connection before others have a turn. A fast backend always has more, and what hyper does with it
+/// between two reads (heads that it skips, chunks of one byte) may be much.
+const MOST_AT_A_STRETCH: usize = 64 * 1024;
 
 impl Connection for Connecting {
     fn connected(&self) -> Connected {
@@ -143,9 +149,16 @@ impl Connection for Connecting {
 
 impl AsyncRead for Connecting {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        if self.at_a_stretch >= MOST_AT_A_STRETCH {
+            self.at_a_stretch = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buf.filled().len();
         let result = Pin::new(&mut self.stream).poll_read(cx, buf);
-        self.read = self.read.saturating_add(buf.filled().len().saturating_sub(before));
+        let read = buf.filled().len().saturating_sub(before);
+        self.at_a_stretch = if result.is_pending() { 0 } else { self.at_a_stretch + read };
+        self.read = self.read.saturating_add(read);
         if self.read > self.most {
             return Poll::Ready(Err(std::io::ErrorKind::InvalidData.into()));
         }
@@ -165,5 +178,37 @@ impl AsyncWrite for Connecting {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    /// A connection that always has more.
+    fn flood() -> Connecting {
+        let stream = Box::new(tokio::io::join(tokio::io::repeat(b'x'), tokio::io::sink()));
+        Connecting { stream, most: usize::MAX, read: 0, at_a_stretch: 0 }
+    }
+
+    #[tokio::test]
+    async fn a_fast_backend_lets_others_have_a_turn() {
+        let (mut connection, mut space) = (flood(), [0; 8 * 1024]);
+        let mut at_a_stretch = 0;
+        std::future::poll_fn(|cx| {
+            let mut buf = ReadBuf::new(&mut space);
+            while Pin::new(&mut connection).poll_read(cx, &mut buf).is_ready() {
+                at_a_stretch += buf.filled().len();
+                assert!(at_a_stretch <= MOST_AT_A_STRETCH, "it never ends");
+                buf.clear();
+            }
+            Poll::Ready(())
+        })
+        .await;
+        assert_eq!(at_a_stretch, MOST_AT_A_STRETCH);
+        // And it goes on afterwards.
+        connection.read_exact(&mut vec![0; 4 * MOST_AT_A_STRETCH]).await.unwrap();
     }
 }

@@ -2,7 +2,14 @@
 //!
 //! HTTP/1.1 only: no backend needs more, and what HTTP/2 adds (streams, flow control, header tables) is for a hostile one to
 //! use. Connections are pooled per policy and authority. Absent: retries and credentials (channel), what a body means (body).
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, Request, StatusCode, header};
@@ -12,16 +19,20 @@ use hyper_util::{
     client::legacy,
     rt::{TokioExecutor, TokioTimer},
 };
+use tokio::sync::Notify;
 
 use crate::storage::egress::{
     connector::{ConnectError, Connector},
     echo::Sent,
     error::{BodyFault, EgressError},
     policy::Limits,
+    throttle::InFlight,
 };
 
 /// Bytes of the head of an answer.
 const MOST_HEAD_BYTES: usize = 64 * 1024;
+/// Interim answers (`103 Early Hints`) before the one that counts.
+const MOST_INTERIM: u32 = 16;
 /// Header fields of an answer.
 const MOST_FIELDS: usize = 128;
 /// For how long a connection is kept without a request: shorter than the usual server's 60 s, so that few are closed under us.
@@ -60,17 +71,33 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
     /// With which credentials it was asked for.
     pub(super) sent: Sent,
+    /// That the request is unanswered, until the answer is read.
+    pub(super) in_flight: Option<InFlight>,
 }
 
 /// Sends a request and reads the answer, at most `limit` bytes of body. It has no deadline of its own.
 pub(super) async fn exchange(
     client: &Client,
     policy: &Arc<str>,
-    request: Request<Full<Bytes>>,
+    mut request: Request<Full<Bytes>>,
     limit: usize,
 ) -> Result<Answer, EgressError> {
     let head = request.method() == Method::HEAD;
-    let response = client.request(request).await.map_err(|error| failure(&error, policy))?;
+    let (interim, flooded) = (AtomicU32::new(0), Arc::new(Notify::new()));
+    let noticed = Arc::clone(&flooded);
+    hyper::ext::on_informational(&mut request, move |_| {
+        if interim.fetch_add(1, Ordering::Relaxed) == MOST_INTERIM {
+            noticed.notify_one();
+        }
+    });
+    let response = tokio::select! {
+        biased;
+        response = client.request(request) => response.map_err(|error| failure(&error, policy))?,
+        () = flooded.notified() => {
+            tracing::debug!(%policy, "interim answers without end");
+            return Err(EgressError::Broken);
+        }
+    };
     let (parts, body) = response.into_parts();
     let bytes = if parts.status.is_success() && !head {
         collect(body, &parts.headers, limit).await?
@@ -78,7 +105,7 @@ pub(super) async fn exchange(
         drain(body).await;
         Bytes::new()
     };
-    Ok(Answer { status: parts.status, headers: parts.headers, body: bytes, sent: Sent::default() })
+    Ok(Answer { status: parts.status, headers: parts.headers, body: bytes, sent: Sent::default(), in_flight: None })
 }
 
 async fn collect(mut body: Incoming, headers: &HeaderMap, limit: usize) -> Result<Bytes, EgressError> {

@@ -9,7 +9,7 @@ use std::{
     time::SystemTime,
 };
 
-use tokio::time::Instant;
+use tokio::{sync::Semaphore, time::Instant};
 
 use crate::{
     api::egress_policy::{Auth, EgressPolicySpec, SecretRef},
@@ -93,6 +93,8 @@ pub(super) struct Shared {
     pub(super) own: Arc<OwnAddresses>,
     pub(super) cache: HttpCache,
     pub(super) memory: Memory,
+    /// Long bodies that are read at a time: one for each core, more are no faster.
+    pub(super) readers: Arc<Semaphore>,
 }
 
 /// Workspace and name.
@@ -109,8 +111,10 @@ impl Gateway {
     pub fn new(surroundings: Surroundings) -> Gateway {
         let own = Arc::new(OwnAddresses::new(surroundings.own.clone()));
         let cache = HttpCache::new(surroundings.cache_bytes);
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let readers = Arc::new(Semaphore::new(cores));
         Gateway {
-            shared: Arc::new(Shared { surroundings, own, cache, memory: Memory::default() }),
+            shared: Arc::new(Shared { surroundings, own, cache, memory: Memory::default(), readers }),
             known: Arc::default(),
         }
     }

@@ -38,14 +38,22 @@ pub(super) fn delay(
     (delay < left).then_some(delay)
 }
 
+/// No backend sends clients away for longer.
+const LONGEST_TOLD: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The `Retry-After` header field: seconds, or a date (RFC 9110, section 10.2.3).
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    told(headers, now).map(|after| after.min(LONGEST_TOLD))
+}
+
+fn told(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse::<u32>() {
-        return Some(Duration::from_secs(seconds.into()));
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // What does not fit is long enough.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(date.as_second()).ok()?);
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(date.as_second()).ok()?))?;
     Some(at.duration_since(now).unwrap_or_default())
 }
 
@@ -85,6 +93,12 @@ mod tests {
         assert_eq!(read("120"), Some(120));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:47 GMT"), Some(10));
         assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(0));
-        assert_eq!(read("soon"), None);
+        let longest = LONGEST_TOLD.as_secs();
+        for far in ["86401", "9999999", "99999999999999999999999", "Wed, 21 Oct 2099 07:28:00 GMT"] {
+            assert_eq!(read(far), Some(longest), "{far}");
+        }
+        for none in ["soon", "-1", "1.5", "1, 2", "", "+5"] {
+            assert_eq!(read(none), None, "{none}");
+        }
     }
 }

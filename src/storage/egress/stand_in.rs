@@ -40,7 +40,7 @@ pub(super) fn taken(response: Response<Bytes>, limit: usize, time: Duration) -> 
         return Err(BodyFault::TooLarge { limit }.into());
     }
     let body = if parts.status.is_success() { body } else { Bytes::new() };
-    Ok(Answer { status: parts.status, headers: parts.headers, body, sent: Sent::default() })
+    Ok(Answer { status: parts.status, headers: parts.headers, body, sent: Sent::default(), in_flight: None })
 }
 
 /// What a backend answered, as a stand-in sees it.

@@ -69,7 +69,7 @@ impl Channel {
     ) -> Result<Answer, EgressError> {
         let permit = self.breaker(&prepared.target)?;
         let policy = || Arc::clone(&self.policy);
-        let _in_flight =
+        let in_flight =
             self.throttle.admit(&prepared.workspace, deadline).await.map_err(|throttled| match throttled {
                 Throttled::Rate(retry_after) => EgressError::Rate { policy: policy(), retry_after },
                 Throttled::InFlight => EgressError::InFlight { policy: policy() },
@@ -93,7 +93,7 @@ impl Channel {
             // A body that is too long or a missing Secret says nothing about whether the backend is well.
             Err(_) => Ending::Unknown,
         });
-        sent
+        sent.map(|answer| Answer { in_flight: Some(in_flight), ..answer })
     }
 
     async fn send(
@@ -235,6 +235,8 @@ fn asked(prepared: &Prepared) -> Request<Bytes> {
 fn judge(answer: Answer, retry_after: Option<Duration>) -> Result<Answer, EgressError> {
     let status = answer.status.as_u16();
     match status {
+        // Nobody asked for a part, and a part is not the answer.
+        206 => Err(EgressError::Status { status }),
         200..=299 | 304 | 404 => Ok(answer),
         300..=399 => Err(EgressError::Redirect { status }),
         401 | 403 => Err(EgressError::Refused { status }),
