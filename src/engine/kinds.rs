@@ -62,8 +62,8 @@ pub struct Refusal {
     pub message: String,
     /// What to do.
     pub help: String,
-    /// Whether there is no such policy at all.
-    pub unknown_policy: bool,
+    /// Whether it is about the policy: that there is none, or that it is not for this schema. Otherwise it is about the URL.
+    pub of_policy: bool,
 }
 
 /// No policies: nothing may be called.
@@ -75,7 +75,7 @@ impl Policies for NoPolicies {
         Err(Refusal {
             message: format!("there is no EgressPolicy `{}`", call.policy),
             help: "nothing leaves without one: ask the administrator".to_owned(),
-            unknown_policy: true,
+            of_policy: true,
         })
     }
 }

@@ -4,9 +4,11 @@
 //! Absent: what a policy allows (egress).
 use std::sync::Arc;
 
+use cel::Value;
+
 use super::{
     conditions::{self, Condition},
-    item::Item,
+    item::{self, Item},
     report::Finding,
 };
 use crate::{
@@ -26,6 +28,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Policies {
     specs: Vec<(Arc<str>, EgressPolicySpec)>,
+    /// Those of a wrong form.
+    unreadable: Vec<Arc<str>>,
     pub(super) egress: Egress,
     /// What is wrong with which.
     errors: Vec<(Arc<str>, Diagnostic)>,
@@ -43,25 +47,35 @@ impl Policies {
     pub(super) fn update(&mut self, gateway: &Gateway, files: &[Arc<Vec<Item>>], findings: &mut Vec<Finding>) {
         let items: Vec<&Item> = files.iter().flat_map(|file| file.iter()).filter(|item| is_policy(item)).collect();
         let mut specs: Vec<(Arc<str>, EgressPolicySpec)> = vec![];
+        let mut unreadable: Vec<&Item> = vec![];
         for item in &items {
+            specs.retain(|(name, _)| *name != item.name);
+            unreadable.retain(|other| other.name != item.name);
             // What is wrong with its form is told where all objects are looked over.
             let (value, diagnostics) = lower::check(&item.value);
             if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+                unreadable.push(item);
                 continue;
             }
             let spec = serde_json::to_value(&value).ok().and_then(|mut json| {
                 serde_json::from_value::<EgressPolicySpec>(json.get_mut("spec").map(serde_json::Value::take)?).ok()
             });
-            specs.retain(|(name, _)| *name != item.name);
             specs.extend(spec.map(|spec| (Arc::clone(&item.name), spec)));
         }
-        if specs != self.specs || self.revision == 0 {
+        let names = unreadable.iter().map(|item| Arc::clone(&item.name)).collect();
+        if specs != self.specs || names != self.unreadable || self.revision == 0 {
             self.revision += 1;
         }
+        self.unreadable = names;
         let (egress, errors) = gateway.egress(ROOT, specs.iter().map(|(name, spec)| (&**name, spec)));
+        let egress = unreadable.into_iter().fold(egress, |egress, item| {
+            let mut secrets = vec![];
+            named_secrets(&item.value, &mut secrets);
+            egress.and_invalid(Arc::clone(&item.name), secrets)
+        });
         self.errors.clear();
         for (name, error) in errors {
-            let diagnostic = Diagnostic::error(FieldPath::root().field("spec"), error.to_string());
+            let diagnostic = Diagnostic::error(error.path(), error.to_string());
             let item = items.iter().rev().find(|item| item.name == name);
             findings.extend(item.map(|item| item.finding(diagnostic.clone())));
             self.errors.push((name, diagnostic));
@@ -84,6 +98,23 @@ impl Policies {
             ("True", "Accepted", "the calls that it allows are made".to_owned())
         };
         Condition { kind: "Accepted", status, reason, message }
+    }
+}
+
+/// Namespaces and names below every `secretRef` of a policy, whatever else is wrong with it. Its depth is that of a document.
+fn named_secrets(value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Map(map) => {
+            if let Some(secret) = map.get("secretRef")
+                && let Some(Value::String(namespace)) = item::field(secret, "namespace")
+                && let Some(Value::String(name)) = item::field(secret, "name")
+            {
+                found.push((namespace.to_string(), name.to_string()));
+            }
+            map.iter().for_each(|(_, value)| named_secrets(value, found));
+        }
+        Value::List(list) => list.iter().for_each(|value| named_secrets(value, found)),
+        _ => {}
     }
 }
 
@@ -122,7 +153,13 @@ impl kinds::Policies for For<'_> {
         };
         let checked = self.egress.check_literal(call.policy, self.schema, Some(self.workspace), &literal);
         checked.map_err(|error| Refusal {
-            unknown_policy: matches!(error, EgressError::UnknownPolicy { .. }),
+            of_policy: matches!(
+                error,
+                EgressError::UnknownPolicy { .. }
+                    | EgressError::InvalidPolicy { .. }
+                    | EgressError::Schema { .. }
+                    | EgressError::Workspace { .. }
+            ),
             help: match &error {
                 EgressError::UnknownPolicy { policy } => nearest(self.egress, policy),
                 _ => "the administrator's EgressPolicy decides what may be called".to_owned(),

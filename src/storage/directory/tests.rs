@@ -316,6 +316,36 @@ async fn calls_are_refused_when_their_policy_is_gone_and_the_plan_stays() {
     assert_eq!(answer(&root(&directory)).await, r#"{"found": 7}"#);
 }
 
+#[tokio::test]
+async fn what_a_policy_names_is_guarded_whatever_is_wrong_with_it() {
+    let secret = "  auth: {bearer: {secretRef: {namespace: platform, name: acme, key: token}}}\n";
+    let policy = format!("{POLICY}{secret}");
+    let files = directory(&[("policy.yaml", &policy), ("schema.yaml", CALLING)]);
+    let layers = [files.path().to_owned()];
+    let outside = Outside { stand_in: Some(Arc::new(Echo)), ..Outside::default() };
+    let (mut directory, _) = Directory::with(&layers, outside).unwrap();
+    for (right, wrong) in [
+        ("endpoints:", "endpoint:"),
+        ("acme.example", "127.1"),
+        ("acme.example", "'127.1'"),
+        ("bearer:", "Bearer:"),
+        ("key: token", "kee: token"),
+        ("auth:", "oauth:"),
+    ] {
+        let text = policy.replace(right, wrong);
+        assert_ne!(text, policy);
+        write(&files, "policy.yaml", &text);
+        assert!(directory.reload().unwrap().has_errors(), "{wrong}");
+        let egress = root(&directory).catalog().egress().clone();
+        assert!(egress.guards("root", "platform", "acme"), "{wrong}");
+        assert!(!egress.guards("root", "platform", "other") && !egress.guards("team", "platform", "acme"));
+        // It is there, and of no use: neither an older one nor none.
+        assert_eq!(answer(&root(&directory)).await, "source found failed: egress policy `acme` is invalid", "{wrong}");
+        write(&files, "policy.yaml", &policy);
+        directory.reload().unwrap();
+    }
+}
+
 #[test]
 fn policies_say_what_is_wrong_with_them() {
     let files = directory(&[("policy.yaml", POLICY), ("workspaces/team/policy.yaml", POLICY)]);
@@ -330,7 +360,7 @@ fn policies_say_what_is_wrong_with_them() {
     assert!(report.has_errors());
     let (status, message) = condition(&directory);
     assert_eq!(status, "False Invalid");
-    assert!(message.contains("policy.yaml:4:") && message.contains("`127.1`"), "{message}");
+    assert!(message.contains("policy.yaml:5:22: `127.1`"), "{message}");
 
     write(&files, "policy.yaml", &POLICY.replace("endpoints", "endpoint"));
     let report = directory.reload().unwrap();

@@ -372,7 +372,7 @@ pub enum CredentialsFault {
     #[error("the Secret could not be read")]
     Unreadable,
     /// It is longer than servers take, or holds characters that no header field may hold.
-    #[error("the Secret is too long, or holds characters that cannot be sent")]
+    #[error("the Secret is empty or too long, or holds characters that cannot be sent")]
     Unfit,
     /// The token endpoint is not one of the policy's.
     #[error("the token endpoint is not an endpoint of the policy")]

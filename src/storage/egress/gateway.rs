@@ -178,6 +178,14 @@ pub struct Egress {
 }
 
 impl Egress {
+    /// The same with a policy that cannot be read; it refuses all calls, and the Secrets that it names are guarded all the same.
+    #[must_use]
+    pub fn and_invalid(mut self, name: Arc<str>, secrets: impl IntoIterator<Item = (String, String)>) -> Egress {
+        Arc::make_mut(&mut self.channels).insert(name, None);
+        Arc::make_mut(&mut self.secrets).extend(secrets);
+        self
+    }
+
     /// Whether a Secret holds credentials of a policy: no expression may read it, with whosever rights.
     pub fn guards(&self, workspace: &str, namespace: &str, name: &str) -> bool {
         *self.workspace == *workspace && self.secrets.contains(&(namespace.to_owned(), name.to_owned()))

@@ -8,6 +8,7 @@ use crate::{
         egress_policy::{Auth, EgressPolicySpec, Endpoint, Scheme},
         ephemeral_schema::Method,
     },
+    engine::diagnostic::FieldPath,
     storage::egress::{
         call::Literal,
         error::{Part, UrlFault},
@@ -31,7 +32,7 @@ const DEFAULT_IN_FLIGHT: usize = 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// A host that is none.
-    #[error("spec.endpoints[{index}].host: `{host}` is neither a host name, an address nor `*.` and a domain")]
+    #[error("`{host}` is neither a host name, an address nor `*.` and a domain")]
     Host {
         /// Of the endpoint.
         index: usize,
@@ -39,41 +40,90 @@ pub enum PolicyError {
         host: String,
     },
     /// A prefix that is no path.
-    #[error("spec.endpoints[{index}].pathPrefixes: `{prefix}`: {fault}")]
+    #[error("`{prefix}` is no prefix of paths: {fault}")]
     Prefix {
         /// Of the endpoint.
         index: usize,
+        /// In its prefixes.
+        at: usize,
         /// As written.
         prefix: String,
         /// What is wrong with it.
         fault: UrlFault,
     },
+    /// A prefix that does not begin as paths do.
+    #[error("a prefix of paths begins with `/`")]
+    RelativePrefix {
+        /// Of the endpoint.
+        index: usize,
+        /// In its prefixes.
+        at: usize,
+    },
     /// A network that is none.
-    #[error("spec.networks.allow: `{network}`: {fault}")]
+    #[error("`{network}`: {fault}")]
     Network {
+        /// In the networks.
+        index: usize,
         /// As written.
         network: String,
         /// What it should be.
         fault: super::network::NotANetwork,
     },
     /// No or broken certificates.
-    #[error("spec.tls.caBundle: it holds no valid PEM certificate")]
+    #[error("it holds no valid PEM certificate")]
     CaBundle,
     /// A token endpoint that is no URL.
-    #[error("spec.auth.oauth2.tokenUrl: {0}")]
+    #[error("{0}")]
     TokenUrl(UrlFault),
     /// A token endpoint that is no endpoint.
-    #[error("spec.auth.oauth2.tokenUrl: it is below none of spec.endpoints")]
+    #[error("it is below none of spec.endpoints")]
     TokenEndpoint,
     /// None or more than one kind of credentials.
-    #[error("spec.auth: exactly one of bearer, basic, header and oauth2 must be set")]
+    #[error("exactly one of bearer, basic, header and oauth2 must be set")]
     Auth,
     /// A header field that cannot hold credentials.
-    #[error("spec.auth.header.name: `{name}` is not a header field that can hold credentials")]
+    #[error("`{name}` is not a header field that can hold credentials")]
     HeaderName {
         /// As written.
         name: String,
     },
+    /// A reference that no Secret can have.
+    #[error("`{part}` cannot be {what} of a Secret")]
+    Secret {
+        /// `bearer`
+        scheme: &'static str,
+        /// `namespace`
+        field: &'static str,
+        /// `the namespace`
+        what: &'static str,
+        /// As written.
+        part: String,
+    },
+    /// A burst of what has no rate.
+    #[error("it means nothing without `requestsPerSecond`")]
+    Burst,
+}
+
+impl PolicyError {
+    /// Where in the policy it is.
+    pub fn path(&self) -> FieldPath {
+        let spec = FieldPath::root().field("spec");
+        let endpoint = |index: &usize| spec.field("endpoints").index(*index);
+        let auth = spec.field("auth");
+        match self {
+            PolicyError::Host { index, .. } => endpoint(index).field("host"),
+            PolicyError::Prefix { index, at, .. } | PolicyError::RelativePrefix { index, at } => {
+                endpoint(index).field("pathPrefixes").index(*at)
+            }
+            PolicyError::Network { index, .. } => spec.field("networks").field("allow").index(*index),
+            PolicyError::CaBundle => spec.field("tls").field("caBundle"),
+            PolicyError::TokenUrl(_) | PolicyError::TokenEndpoint => auth.field("oauth2").field("tokenUrl"),
+            PolicyError::Auth => auth,
+            PolicyError::HeaderName { .. } => auth.field("header").field("name"),
+            PolicyError::Secret { scheme, field, .. } => auth.field(scheme).field("secretRef").field(field),
+            PolicyError::Burst => spec.field("limits").field("burst"),
+        }
+    }
 }
 
 /// What a policy allows. INVARIANT: every part is in normal form; upheld by [`Rules::read`].
@@ -152,11 +202,14 @@ impl Rules {
         let endpoints = spec.endpoints.iter().enumerate();
         let endpoints: Vec<Rule> = endpoints.filter_map(|(index, e)| read_endpoint(index, e, &mut errors)).collect();
         let mut networks = vec![];
-        for text in spec.networks.iter().flat_map(|networks| &networks.allow) {
+        for (index, text) in spec.networks.iter().flat_map(|networks| &networks.allow).enumerate() {
             match Network::parse(text) {
                 Ok(network) => networks.push(network),
-                Err(fault) => errors.push(PolicyError::Network { network: text.clone(), fault }),
+                Err(fault) => errors.push(PolicyError::Network { index, network: text.clone(), fault }),
             }
+        }
+        if spec.limits.as_ref().is_some_and(|limits| limits.burst.is_some() && limits.requests_per_second.is_none()) {
+            errors.push(PolicyError::Burst);
         }
         let usable = spec.usable_by.clone().unwrap_or_default();
         let (schemas, workspaces) = (usable.schemas, usable.workspaces);
@@ -260,10 +313,11 @@ fn read_endpoint(index: usize, endpoint: &Endpoint, errors: &mut Vec<PolicyError
         errors.push(PolicyError::Host { index, host: endpoint.host.clone() });
     }
     let mut prefixes = vec![];
-    for prefix in &endpoint.path_prefixes {
+    for (at, prefix) in endpoint.path_prefixes.iter().enumerate() {
         match Path::parse(prefix) {
+            _ if !prefix.starts_with('/') => errors.push(PolicyError::RelativePrefix { index, at }),
             Ok(path) => prefixes.push(path),
-            Err(fault) => errors.push(PolicyError::Prefix { index, prefix: prefix.clone(), fault }),
+            Err(fault) => errors.push(PolicyError::Prefix { index, at, prefix: prefix.clone(), fault }),
         }
     }
     Some(Rule {
@@ -292,6 +346,23 @@ fn check_auth(auth: &Auth, rules: &Rules, errors: &mut Vec<PolicyError>) {
     let Auth { bearer, basic, header, oauth2 } = auth;
     if [bearer.is_some(), basic.is_some(), header.is_some(), oauth2.is_some()].iter().filter(|set| **set).count() != 1 {
         errors.push(PolicyError::Auth);
+    }
+    let secrets = [
+        ("bearer", bearer.as_ref().map(|auth| &auth.secret_ref)),
+        ("basic", basic.as_ref().map(|auth| &auth.secret_ref)),
+        ("header", header.as_ref().map(|auth| &auth.secret_ref)),
+        ("oauth2", oauth2.as_ref().map(|auth| &auth.secret_ref)),
+    ];
+    for (scheme, secret) in secrets.into_iter().filter_map(|(scheme, secret)| Some((scheme, secret?))) {
+        for (field, what, part) in [
+            ("namespace", "the namespace", &secret.namespace),
+            ("name", "the name", &secret.name),
+            ("key", "a key", &secret.key),
+        ] {
+            if !super::secrets::is_part(part) {
+                errors.push(PolicyError::Secret { scheme, field, what, part: part.clone() });
+            }
+        }
     }
     if let Some(header) = header
         && !super::headers::may_hold_credentials(&header.name)
@@ -381,13 +452,29 @@ mod tests {
     #[test]
     fn everything_wrong_is_told() {
         let errors = rules(serde_json::json!({
-            "endpoints": [{"host": "*"}, {"host": "127.1"}, {"host": "a.example", "pathPrefixes": ["x", "/../"]}],
-            "networks": {"allow": ["10.0.0.1/8"]},
+            "endpoints": [{"host": "*"}, {"host": "127.1"}, {"host": "a.example", "pathPrefixes": ["/", "x", "/../"]}],
+            "networks": {"allow": ["10.0.0.0/8", "10.0.0.1/8"]},
             "auth": {"oauth2": {"tokenUrl": "https://b.example/", "clientId": "c",
-                     "secretRef": {"namespace": "n", "name": "s", "key": "k"}}},
+                     "secretRef": {"namespace": "..", "name": "a/b", "key": "k"}}},
+            "limits": {"burst": 5},
         }))
         .unwrap_err();
-        assert_eq!(errors.len(), 6, "{errors:#?}");
+        let told: Vec<String> = errors.iter().map(|error| format!("{}: {error}", error.path())).collect();
+        assert_eq!(
+            told,
+            [
+                "spec.endpoints[0].host: `*` is neither a host name, an address nor `*.` and a domain",
+                "spec.endpoints[1].host: `127.1` is neither a host name, an address nor `*.` and a domain",
+                "spec.endpoints[2].pathPrefixes[1]: a prefix of paths begins with `/`",
+                "spec.endpoints[2].pathPrefixes[2]: `/../` is no prefix of paths: its path holds a dot segment",
+                "spec.networks.allow[1]: `10.0.0.1/8`: not a network in CIDR notation without bits beyond its prefix \
+                 (`10.0.0.0/8`, `192.0.2.7/32`, `fd00::/8`)",
+                "spec.limits.burst: it means nothing without `requestsPerSecond`",
+                "spec.auth.oauth2.secretRef.namespace: `..` cannot be the namespace of a Secret",
+                "spec.auth.oauth2.secretRef.name: `a/b` cannot be the name of a Secret",
+                "spec.auth.oauth2.tokenUrl: it is below none of spec.endpoints",
+            ]
+        );
         let rules_of_all = rules(serde_json::json!({
             "endpoints": [{"host": "a.example", "methods": ["GET", "POST"]}],
             "auth": {"oauth2": {"tokenUrl": "https://A.example/o/token", "clientId": "c",

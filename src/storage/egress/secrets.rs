@@ -69,8 +69,7 @@ impl Secrets for FileSecrets {
         reference: &SecretRef,
     ) -> BoxFuture<'static, Result<Sensitive<Vec<u8>>, CredentialsFault>> {
         let parts = [&reference.namespace, &reference.name, &reference.key];
-        let plain = |part: &&String| !matches!(part.as_str(), "" | "." | "..") && !part.contains(['/', '\\', '\0']);
-        let path = parts.iter().all(plain).then(|| self.0.join(parts[0]).join(parts[1]).join(parts[2]));
+        let path = parts.iter().all(|part| is_part(part)).then(|| self.0.join(parts[0]).join(parts[1]).join(parts[2]));
         Box::pin(async move {
             let path = path.ok_or(CredentialsFault::Missing)?;
             let read = tokio::task::spawn_blocking(move || {
@@ -92,6 +91,12 @@ impl Secrets for FileSecrets {
             }
         })
     }
+}
+
+/// Whether a Secret can have this namespace, name or key: what Kubernetes allows of characters, and no way to another folder.
+pub(super) fn is_part(part: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    !matches!(part, "" | "." | "..") && part.bytes().all(plain)
 }
 
 /// No Secrets at all.

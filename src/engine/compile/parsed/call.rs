@@ -55,7 +55,7 @@ impl Parser<'_> {
             whole: literal.len() == segments.len(),
         });
         if let Err(refusal) = checked {
-            let at = path.field(if refusal.unknown_policy { "egressPolicy" } else { "url" });
+            let at = path.field(if refusal.of_policy { "egressPolicy" } else { "url" });
             self.report(Diagnostic::error(at, refusal.message).help(refusal.help));
         }
         Some(Call {
