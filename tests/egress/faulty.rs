@@ -52,9 +52,7 @@ fn behave(exchange: &Exchange<'_>) -> Deed {
         "/503" => Deed::Send(answer(503, "Retry-After: 600", "")),
         "/429" => Deed::Send(answer(429, "Retry-After: 600", "")),
         "/206" => Deed::Send(answer(206, "Content-Type: application/json\r\nContent-Range: bytes 0-1/9", "[]")),
-        "/16-hints" => {
-            Deed::Send(["HTTP/1.1 103 X\r\n\r\n".repeat(16).into_bytes(), answer(200, JSON, "[]")].concat())
-        }
+        "/16-hints" => Deed::Send(["HTTP/1.1 103 X\r\n\r\n".repeat(16).into_bytes(), answer(200, JSON, "[]")].concat()),
         "/17-hints" => Deed::SendAndHang("HTTP/1.1 103 X\r\n\r\n".repeat(17).into_bytes()),
         "/403" => Deed::Send(answer(403, "", "")),
         "/404" => Deed::Send(answer(404, "", "")),

@@ -27,6 +27,10 @@ pub const MAX_VALUE_DEPTH: usize = 250;
 /// budget of 8 MiB.
 pub const PATTERN_WEIGHT: u64 = 1_000_000;
 
+/// Bytes that a thread remembers of the patterns that it matched, so that matching them again is quick; beside the last one, which
+/// for the heaviest pattern is as much again. Some hundred patterns of people fit.
+pub const MATCHER_BYTES: usize = 16 << 20;
+
 /// Problems listed for one expression, as cel-go prints at most.
 pub const MAX_ISSUES: usize = 100;
 

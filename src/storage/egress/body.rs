@@ -248,7 +248,10 @@ mod tests {
         use futures_util::FutureExt;
         let nobody = Arc::new(Semaphore::new(0));
         let source = |bytes: Vec<u8>, encoding: Option<&'static str>| Source {
-            headers: encoding.map(|e| (header::CONTENT_ENCODING, http::HeaderValue::from_static(e))).into_iter().collect(),
+            headers: encoding
+                .map(|e| (header::CONTENT_ENCODING, http::HeaderValue::from_static(e)))
+                .into_iter()
+                .collect(),
             bytes: bytes.into(),
             sent: Sent::default(),
         };

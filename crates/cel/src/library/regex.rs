@@ -1,10 +1,12 @@
 //! Regular expressions with RE2's syntax and meaning, linear in time, bounded in memory. The one file that knows the engine.
 //!
-//! Absent: the functions that take patterns (strings, kubernetes::regex).
+//! Absent: matching (matching), the functions that take patterns (strings, kubernetes::regex).
 use std::{
     collections::HashMap,
-    ops::Deref,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use regex_automata::meta::Regex;
@@ -16,7 +18,7 @@ use crate::{
     limits::PATTERN_WEIGHT,
 };
 
-/// Bytes of a matcher's cache of states.
+/// Bytes of the states that a matcher may learn in one direction; see `matching` for those of all.
 const CACHE_BYTES: usize = 2 << 20;
 
 /// Bytes of a compiled pattern: more than [`PATTERN_WEIGHT`] lets it become.
@@ -42,15 +44,10 @@ const WORK_PER_BYTE: u64 = 256;
 /// A compiled pattern.
 pub(crate) struct Pattern {
     regex: Regex,
+    /// No other pattern of the process ever has it.
+    number: u64,
     /// Bytes of its longest match.
     longest: usize,
-}
-
-impl Deref for Pattern {
-    type Target = Regex;
-    fn deref(&self) -> &Regex {
-        &self.regex
-    }
 }
 
 impl Pattern {
@@ -134,16 +131,21 @@ fn parse(pattern: &str) -> Result<(Hir, u64), String> {
         }
         _ => too_large(pattern),
     })?;
-    let weight = before.saturating_add(weight::of(&hir));
+    let weight = before.saturating_add(weight::with_groups(&hir));
     if weight > PATTERN_WEIGHT { Err(too_large(pattern)) } else { Ok((hir, weight)) }
 }
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 fn build(pattern: &str, hir: &Hir, weight: u64) -> Result<Compiled, String> {
     let config = Regex::config().nfa_size_limit(Some(COMPILED_BYTES)).hybrid_cache_capacity(CACHE_BYTES);
     let regex = Regex::builder().configure(config).build_from_hir(hir).map_err(|_| too_large(pattern))?;
     let longest = hir.properties().maximum_len().unwrap_or(usize::MAX);
-    let compiled = Compiled { regex: Arc::new(Pattern { regex, longest }), weight };
-    let bytes = compiled.regex.memory_usage() + pattern.len();
+    let compiled = Compiled {
+        regex: Arc::new(Pattern { regex, number: NUMBER.fetch_add(1, Ordering::Relaxed), longest }),
+        weight,
+    };
+    let bytes = compiled.regex.regex.memory_usage() + pattern.len();
     let (total, known) = &mut *cache();
     if *total + bytes > CACHED_BYTES {
         known.clear();
@@ -159,5 +161,6 @@ fn too_large(pattern: &str) -> String {
     format!("error parsing regexp: {}", translate::too_large(pattern))
 }
 
+mod matching;
 mod translate;
 mod weight;

@@ -132,8 +132,7 @@ fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     // As upstream, where nothing matches nothing is wrong with the replacement.
     let mut made = None;
     let (mut out, mut end) = (String::new(), 0);
-    for captures in regex.captures_iter(&**text).take(usize::try_from(limit).unwrap_or(usize::MAX)) {
-        let Some(whole) = captures.get_match() else { continue };
+    regex.capture_each(text, usize::try_from(limit).unwrap_or(usize::MAX), |whole, captures| {
         context.spend(regex.look_ahead(text.len() - whole.start()))?;
         out.push_str(text.get(end..whole.start()).unwrap_or(""));
         let before = out.len();
@@ -143,13 +142,14 @@ fn replace(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
         for piece in made.iter().flatten() {
             match piece {
                 Piece::Char(c) => out.push(*c),
-                Piece::Group(group) => out.push_str(group_of(text, &captures, *group)),
+                Piece::Group(group) => out.push_str(group_of(text, captures, *group)),
             }
         }
         // What is put in may be longer than the text that the price goes by.
         context.spend((out.len() - before) as u64)?;
         end = whole.end();
-    }
+        Ok(())
+    })?;
     out.push_str(text.get(end..).unwrap_or(""));
     Ok(out.into())
 }
@@ -217,8 +217,11 @@ fn part_of<'a>(text: &'a str, captures: &Captures, group: usize) -> Option<&'a s
 fn extract(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let (regex, group) = extracting(context, "regex.extract", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extract", args)) };
-    let found = regex.captures_iter(&**text).next();
-    let found = found.and_then(|captures| part_of(text, &captures, group));
+    let mut found = None;
+    regex.capture_each(text, 1, |_, captures| {
+        found = part_of(text, captures, group);
+        Ok(())
+    })?;
     Ok(found.map_or(Value::NONE, |part| Value::some(part.into())))
 }
 
@@ -226,9 +229,10 @@ fn extract_all(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt>
     let (regex, group) = extracting(context, "regex.extractAll", args)?;
     let [Value::String(text), _] = args else { return Err(no_overload_of("regex.extractAll", args)) };
     let mut parts = vec![];
-    for captures in regex.captures_iter(&**text) {
-        context.spend(regex.look_ahead(text.len() - captures.get_match().map_or(0, |whole| whole.start())))?;
-        parts.extend(part_of(text, &captures, group).map(Value::from));
-    }
+    regex.capture_each(text, usize::MAX, |whole, captures| {
+        context.spend(regex.look_ahead(text.len() - whole.start()))?;
+        parts.extend(part_of(text, captures, group).map(Value::from));
+        Ok(())
+    })?;
     Ok(Value::List(parts.into()))
 }

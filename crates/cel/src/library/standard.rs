@@ -196,7 +196,7 @@ fn matches(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     match args {
         [Value::String(text), Value::String(pattern)] => {
             context.spend(text.len() as u64)?;
-            Ok(Value::Bool(regex::compile(context, pattern)?.is_match(&**text)))
+            Ok(Value::Bool(regex::compile(context, pattern)?.is_match(text)))
         }
         _ => Err(no_overload_of("matches", args)),
     }
@@ -210,7 +210,7 @@ fn matcher(overload: Overload) -> Overload {
         Ok(Some(Arc::new(move |context, args| match args {
             [Value::String(text), _] => {
                 context.spend(text.len() as u64)?;
-                Ok(Value::Bool(regex.is_match(&**text)))
+                Ok(Value::Bool(regex.is_match(text)))
             }
             _ => Err(no_overload_of("matches", args)),
         })))

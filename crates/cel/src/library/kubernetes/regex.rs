@@ -126,8 +126,7 @@ fn specialized(
 
 fn find(regex: &Pattern, _: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::String(text), _] = args else { return Err(no_overload()) };
-    let found = regex.find(&**text).and_then(|found| text.get(found.range()));
-    Ok(found.unwrap_or("").into())
+    Ok(regex.find(text).unwrap_or("").into())
 }
 
 fn find_all(regex: &Pattern, context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
@@ -138,9 +137,10 @@ fn find_all(regex: &Pattern, context: &mut Context<'_>, args: &[Value]) -> Resul
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut parts: Vec<Value> = vec![];
-    for found in regex.find_iter(&**text).take(limit) {
+    regex.find_each(text, limit, |found| {
         context.spend(regex.look_ahead(text.len() - found.start()) + size_of::<Value>() as u64)?;
         parts.extend(text.get(found.range()).map(Value::from));
-    }
+        Ok(())
+    })?;
     Ok(Value::List(parts.into()))
 }

@@ -333,10 +333,10 @@ mod tests {
     fn check(pattern: &str, matching: &[&str], others: &[&str]) {
         let regex = compile(pattern).unwrap();
         for text in matching {
-            assert!(regex.is_match(*text), "`{pattern}` does not match {text:?}");
+            assert!(regex.is_match(text), "`{pattern}` does not match {text:?}");
         }
         for text in others {
-            assert!(!regex.is_match(*text), "`{pattern}` matches {text:?}");
+            assert!(!regex.is_match(text), "`{pattern}` matches {text:?}");
         }
     }
 

@@ -9,8 +9,14 @@ pub(super) const RANGE: u64 = 10;
 /// A class that has such ranges.
 const CLASS: u64 = 20;
 
-/// The weight. Recursion is as deep as groups nest, which the parser bounds.
-pub(super) fn of(hir: &Hir) -> u64 {
+/// The weight of a pattern. Finding its groups takes places for both ends of each, for each of its states.
+pub(super) fn with_groups(hir: &Hir) -> u64 {
+    let groups = hir.properties().explicit_captures_len() as u64;
+    of(hir).saturating_mul(1 + 2 * groups)
+}
+
+/// The weight but for the groups. Recursion is as deep as groups nest, which the parser bounds.
+fn of(hir: &Hir) -> u64 {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len() as u64,
