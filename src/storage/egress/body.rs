@@ -199,7 +199,14 @@ fn one(text: &str, keys: &mut Keys, lines_before: usize) -> Result<Value, BodyFa
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let decoder = Decoder { keys: Some(keys), repeated: None };
     let value = decoder.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|error| BodyFault::Json { line: lines_before + error.line(), column: error.column() })
+    value.map_err(|error| {
+        let (line, column) = (lines_before + error.line(), error.column());
+        // serde_json has no other way to tell.
+        match error.to_string().starts_with("number out of range") {
+            true => BodyFault::Number { line, column },
+            false => BodyFault::Json { line, column },
+        }
+    })
 }
 
 /// How many values JSON has at most: one and one for each `,`, `[`, `{` outside strings. Counted before anything is built,
@@ -283,6 +290,7 @@ mod tests {
         check("application/octet-stream", b"x", Format::Text, Err(BodyFault::ContentType { expected: "text" }));
         check("application/json", b"{\"a\":\n secret}", Format::Json, Err(BodyFault::Json { line: 2, column: 2 }));
         check("application/json", b"", Format::Json, Err(BodyFault::Json { line: 1, column: 0 }));
+        check("application/json", b"[1e999]", Format::Json, Err(BodyFault::Number { line: 1, column: 6 }));
         check("application/json", b"{} {}", Format::Json, Err(BodyFault::Json { line: 1, column: 4 }));
         check("application/x-ndjson", b"1\n2\n{\n", Format::JsonLines, Err(BodyFault::Json { line: 3, column: 1 }));
         check("application/json; charset=utf-16", b"{}", Format::Json, Err(BodyFault::Charset));

@@ -313,6 +313,14 @@ pub enum BodyFault {
         /// From 1.
         column: usize,
     },
+    /// A number that no double holds.
+    #[error("it holds a number that is too large (line {line}, column {column})")]
+    Number {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+    },
     /// It holds what was sent as credentials: whoever reads the answer would read them.
     #[error("it repeats the credentials that it was asked with")]
     Echo,

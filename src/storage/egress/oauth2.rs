@@ -7,7 +7,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::storage::egress::{error::CredentialsFault, sensitive::Sensitive};
+use crate::storage::egress::{auth, error::CredentialsFault, sensitive::Sensitive};
 
 /// The longest answer of a token endpoint.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
@@ -71,7 +71,8 @@ struct Response {
 
 fn read(body: &[u8], identity: [u8; 32]) -> Result<Token, CredentialsFault> {
     let response: Response = serde_json::from_slice(body).map_err(|_| CredentialsFault::Token)?;
-    if !response.token_type.eq_ignore_ascii_case("bearer") {
+    // One that cannot be sent is none: it is not kept, and the Secret is not blamed.
+    if !response.token_type.eq_ignore_ascii_case("bearer") || auth::bearer(&response.access_token).is_err() {
         return Err(CredentialsFault::Token);
     }
     // A number (RFC 6749, section 5.1); some servers send it as text.
@@ -130,7 +131,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_token_is_an_error() {
-        for body in ["", "{}", r#"{"access_token": "a", "token_type": "mac"}"#, r#"{"error": "invalid_client"}"#] {
+        for body in [
+            "",
+            "{}",
+            r#"{"access_token": "a", "token_type": "mac"}"#,
+            r#"{"access_token": "", "token_type": "Bearer"}"#,
+            r#"{"access_token": "a\r\nHost: b", "token_type": "Bearer"}"#,
+            r#"{"error": "invalid_client"}"#,
+        ] {
             assert_eq!(read(body.as_bytes(), [0; 32]).err(), Some(CredentialsFault::Token), "{body}");
         }
         assert_eq!(form(&["a b".into(), "c&d".into()]), "grant_type=client_credentials&scope=a%20b%20c%26d");
