@@ -4,7 +4,7 @@
 //! As in Kubernetes the left operand decides: `self.set == ['b', 'a']` compares as sets, `['b', 'a'] == self.set` as lists.
 //!
 //! Absent: schemas; whether a list keeps the promise that no two elements are the same.
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::{FieldKey, Key, List, MapBuilder, Value, compare::equals};
 use crate::{eval::Halt, limits::MAX_VALUE_DEPTH};
@@ -32,19 +32,19 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(identity: &'a Identity, elements: &'a [Value]) -> Index<'a> {
+    fn new(identity: &'a Identity, elements: &'a [Value], spend: Spend<'_>) -> Result<Index<'a>, Halt> {
         let mut index = Index { identity, elements, keyed: MapBuilder::with_capacity(elements.len()), rest: vec![] };
         for (at, element) in elements.iter().enumerate() {
-            match key(identity, element) {
+            match key(identity, element, spend)? {
                 Some(key) => drop(index.keyed.insert(key, position(at))),
                 None => index.rest.push(at),
             }
         }
-        index
+        Ok(index)
     }
 
     fn find(&self, wanted: &Value, levels: usize, spend: Spend<'_>) -> Result<Option<usize>, Halt> {
-        if let Some(key) = key(self.identity, wanted) {
+        if let Some(key) = key(self.identity, wanted, spend)? {
             return Ok(match self.keyed.get(&key) {
                 Some(Value::Int(at)) => usize::try_from(*at).ok(),
                 _ => None,
@@ -65,20 +65,56 @@ fn position(at: usize) -> Value {
     Value::Int(i64::try_from(at).unwrap_or(i64::MAX))
 }
 
+/// Work of printing a byte: it takes some times as long as copying one.
+const PRINTING: u64 = 4;
+
+/// Prints, counting.
+struct Printed<'a> {
+    text: String,
+    spend: Spend<'a>,
+    halt: Option<Halt>,
+}
+
+impl Write for Printed<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if let Err(halt) = (self.spend)(PRINTING.saturating_mul(text.len() as u64)) {
+            self.halt = Some(halt);
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+fn printed(value: &Value, spend: Spend<'_>) -> Result<String, Halt> {
+    let mut printed = Printed { text: String::new(), spend, halt: None };
+    // Writing fails where counting does, and only there.
+    let _ = write!(printed, "{value}");
+    printed.halt.map_or(Ok(printed.text), Err)
+}
+
 /// A key that equal elements share; none for those that only comparing tells apart.
-fn key(identity: &Identity, element: &Value) -> Option<Key> {
+fn key(identity: &Identity, element: &Value, spend: Spend<'_>) -> Result<Option<Key>, Halt> {
     match (identity, element) {
-        (Identity::Set, value) => Key::lookup(value),
+        (Identity::Set, value) => {
+            if let Value::String(text) = value {
+                // It is hashed.
+                spend(text.len() as u64 / 8)?;
+            }
+            Ok(Key::lookup(value))
+        }
         (Identity::Map(fields), Value::Map(map)) => {
             let mut text = String::new();
             for field in fields {
                 // Lengths keep `a`, `bc` and `ab`, `c` apart; printing tells strings from numbers.
-                let value = map.get_field(field).map(ToString::to_string).unwrap_or_default();
-                write!(text, "{}:{value}", value.len()).ok()?;
+                let value = map.get_field(field).map_or(Ok(String::new()), |value| printed(value, spend))?;
+                text.push_str(&value.len().to_string());
+                text.push(':');
+                text.push_str(&value);
             }
-            Some(text.into())
+            Ok(Some(text.into()))
         }
-        (Identity::Map(_), _) => None,
+        (Identity::Map(_), _) => Ok(None),
     }
 }
 
@@ -88,7 +124,7 @@ pub(super) fn equal(identity: &Identity, a: &List, b: &List, levels: usize, spen
         return Ok(false);
     }
     spend(16 * a.len() as u64)?;
-    let index = Index::new(identity, a.as_slice());
+    let index = Index::new(identity, a.as_slice(), spend)?;
     let mut met = vec![false; a.len()];
     for wanted in b {
         let Some(at) = index.find(wanted, levels, spend)? else { return Ok(false) };
@@ -106,14 +142,14 @@ pub(super) fn merge(identity: &Identity, a: &List, b: &List, spend: Spend<'_>) -
     let mut merged = a.as_slice().to_vec();
     // Of `b`'s own elements the first of a set counts, the last of a map.
     let mut added: Vec<Value> = vec![];
-    let index = Index::new(identity, a.as_slice());
+    let index = Index::new(identity, a.as_slice(), spend)?;
     let mut new = MapBuilder::default();
     for element in b {
         let known = index.find(element, MAX_VALUE_DEPTH, spend)?;
         match (identity, known.and_then(|at| merged.get_mut(at))) {
             (Identity::Set, Some(_)) => {}
             (Identity::Map(_), Some(old)) => *old = element.clone(),
-            (_, None) => match key(identity, element) {
+            (_, None) => match key(identity, element, spend)? {
                 Some(key) => match new.get(&key) {
                     Some(Value::Int(at)) => {
                         let at = usize::try_from(*at).unwrap_or(usize::MAX);
@@ -165,6 +201,38 @@ mod tests {
         let Value::List(inner) = &nested else { panic!() };
         let set = Value::List(List::with_identity(inner.as_slice().to_vec(), Arc::new(Identity::Set)));
         assert_eq!(joined(&set, &nested), nested);
+    }
+
+    #[test]
+    fn keys_count_as_work() {
+        let wide = |key: Value| -> Value { vec![Value::Map([("name", key)].into_iter().collect::<Map>())].into() };
+        let work = |identity: Identity, key: Value| {
+            let (Value::List(a), Value::List(b)) = (wide(key.clone()), Value::from(vec![key])) else { panic!() };
+            let (elements, other) = match identity {
+                Identity::Set => (b.as_slice().to_vec(), b.clone()),
+                Identity::Map(_) => (a.as_slice().to_vec(), a.clone()),
+            };
+            let mut work = 0;
+            let list = List::with_identity(elements, Arc::new(identity));
+            list.joined(&other, &mut |some| {
+                work += some;
+                Ok(())
+            })
+            .unwrap();
+            work
+        };
+        let named = || Identity::Map([FieldKey::new("name".into())].into());
+        assert!(work(named(), vec![Value::Null; 10_000].into()) > 100_000);
+        assert!(work(named(), "a".into()) < 200);
+        assert!(work(Identity::Set, "a".repeat(80_000).into()) > 10_000);
+        let list = List::with_identity(vec![], Arc::new(named()));
+        let Value::List(other) = wide(vec![Value::Null; 10_000].into()) else { panic!() };
+        let mut left = 50_000_u64;
+        let halt = list.joined(&other, &mut |some| {
+            left = left.checked_sub(some).ok_or_else(|| Halt::error(crate::eval::ErrorKind::CostExceeded, "enough"))?;
+            Ok(())
+        });
+        assert!(halt.is_err_and(|halt| matches!(halt, Halt::Error(e) if e.message == "enough")));
     }
 
     #[test]
