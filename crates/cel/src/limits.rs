@@ -22,6 +22,10 @@ pub const MAX_RECOVERIES: usize = 30;
 /// Levels of nesting of a value that is compared, printed or converted; deeper ones are an error, not a stack overflow.
 pub const MAX_VALUE_DEPTH: usize = 250;
 
+/// Values of a value that is written by serde, those within others, keys, and each 64 bytes of texts included. An answer of 8 MiB
+/// has less than half of them.
+pub const WRITTEN_VALUES: usize = 4 << 20;
+
 /// Weight of a pattern, of which a literal is 1, a Unicode letter (`\\pL`) some 7,000; and twice that for the constant patterns
 /// of an expression together. 1,000,000 are about 50 ms to compile and 10 MiB; patterns of people stay below 1,000, RE2 has a
 /// budget of 8 MiB.

@@ -8,39 +8,68 @@
 //! | optional | what it holds; a map leaves absent ones out, elsewhere they are an error |
 //! | type | its name |
 //! | a library's own | what [`crate::value::Opaque::to_json`] gives, else an error |
+//!
+//! A value whose parts are shared can be written out to no end: `cel.bind(a, [x, x], cel.bind(b, [a, a], ...))` doubles at each
+//! link. What is written is counted.
+use std::cell::Cell;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::{
-    limits::MAX_VALUE_DEPTH,
+    limits::{MAX_VALUE_DEPTH, WRITTEN_VALUES},
     value::{Key, Map, Value, print_duration},
 };
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        encode(self, MAX_VALUE_DEPTH, serializer)
+        encode(self, MAX_VALUE_DEPTH, &all(), serializer)
     }
 }
 
 impl Serialize for Map {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        encode_map(self, MAX_VALUE_DEPTH, serializer)
+        encode_map(self, MAX_VALUE_DEPTH, &all(), serializer)
     }
+}
+
+/// What may still be written.
+type Left = Cell<usize>;
+
+fn all() -> Left {
+    Cell::new(WRITTEN_VALUES)
+}
+
+/// Bytes of a text that count as much as a value.
+const TEXT: usize = 64;
+
+fn count<E: Error>(left: &Left, bytes: usize) -> Result<(), E> {
+    let rest = left.get().checked_sub(1 + bytes / TEXT);
+    left.set(rest.ok_or_else(|| E::custom("value is too large to be written"))?);
+    Ok(())
 }
 
 /// A value at a depth.
-struct At<'a>(&'a Value, usize);
+struct At<'a>(&'a Value, usize, &'a Left);
 
 impl Serialize for At<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        encode(self.0, self.1, serializer)
+        encode(self.0, self.1, self.2, serializer)
     }
 }
 
-fn encode<S: Serializer>(value: &Value, levels: usize, serializer: S) -> Result<S::Ok, S::Error> {
+fn encode<S: Serializer>(value: &Value, levels: usize, left: &Left, serializer: S) -> Result<S::Ok, S::Error> {
     let Some(below) = levels.checked_sub(1) else {
         return Err(S::Error::custom("value nests too deeply"));
     };
+    count(
+        left,
+        match value {
+            Value::String(s) => s.len(),
+            Value::Bytes(b) => b.len(),
+            _ => 0,
+        },
+    )?;
     match value {
         Value::Null => serializer.serialize_unit(),
         Value::Bool(b) => serializer.serialize_bool(*b),
@@ -60,28 +89,31 @@ fn encode<S: Serializer>(value: &Value, levels: usize, serializer: S) -> Result<
         Value::List(list) => {
             let mut seq = serializer.serialize_seq(Some(list.len()))?;
             for value in list {
-                seq.serialize_element(&At(value, below))?;
+                seq.serialize_element(&At(value, below, left))?;
             }
             seq.end()
         }
-        Value::Map(map) => encode_map(map, below, serializer),
-        Value::Optional(Some(value)) => encode(value, below, serializer),
+        Value::Map(map) => encode_map(map, below, left, serializer),
+        Value::Optional(Some(value)) => encode(value, below, left, serializer),
         Value::Optional(None) => Err(S::Error::custom("an absent optional has no value")),
         Value::Type(ty) => serializer.collect_str(ty),
         Value::Opaque(opaque) => match opaque.to_json() {
-            Some(value) => encode(&value, below, serializer),
+            Some(value) => encode(&value, below, left, serializer),
             None => Err(S::Error::custom(format_args!("a value of type {} cannot be written", opaque.type_of()))),
         },
     }
 }
 
-fn encode_map<S: Serializer>(map: &Map, levels: usize, serializer: S) -> Result<S::Ok, S::Error> {
+fn encode_map<S: Serializer>(map: &Map, levels: usize, left: &Left, serializer: S) -> Result<S::Ok, S::Error> {
     let present = || map.iter().filter(|(_, value)| !matches!(value, Value::Optional(None)));
     let mut out = serializer.serialize_map(Some(present().count()))?;
     for (key, value) in present() {
         match key {
-            Key::String(s) => out.serialize_entry(&**s, &At(value, levels))?,
-            other => out.serialize_entry(&other.to_string(), &At(value, levels))?,
+            Key::String(s) => {
+                count(left, s.len())?;
+                out.serialize_entry(&**s, &At(value, levels, left))?;
+            }
+            other => out.serialize_entry(&other.to_string(), &At(value, levels, left))?,
         }
     }
     out.end()
@@ -117,6 +149,26 @@ mod tests {
         );
         check([("a", Value::NONE), ("b", Value::some(Value::Int(1)))].into_iter().collect::<Map>(), r#"{"b":1}"#);
         check(Value::Type(crate::Type::Int.into()), r#""int""#);
+    }
+
+    #[test]
+    fn values_of_shared_parts_are_not_written_out_to_no_end() {
+        let doubled = |value: Value, times| (0..times).fold(value, |value: Value, _| vec![value.clone(), value].into());
+        let written = |value: &Value, parts| {
+            encode(value, MAX_VALUE_DEPTH, &Cell::new(parts), &mut serde_json::Serializer::new(std::io::sink()))
+        };
+        let large = "value is too large to be written";
+        let text = "x".repeat(64_000);
+        for (value, parts) in [
+            (doubled(Value::Null, 9), 1_023),
+            (text.as_str().into(), 1_001),
+            (Value::Bytes(text.as_bytes().into()), 1_001),
+            (Value::Map([(&*text, Value::Null)].into_iter().collect::<Map>()), 1_003),
+        ] {
+            assert!(written(&value, parts).is_ok());
+            assert_eq!(written(&value, parts - 1).unwrap_err().to_string(), large);
+        }
+        refused(doubled(Value::Null, 60), large);
     }
 
     #[test]
