@@ -124,6 +124,8 @@ struct Checker<'a> {
     tasks: Vec<walk::Task>,
     /// The full names of functions whose name in the text is another or has a namespace for a receiver.
     renamed: HashMap<NodeId, Arc<str>>,
+    /// Help for names that are no variables but stand where a namespace does: `lists.rang(3)`.
+    misnamed: HashMap<NodeId, String>,
     /// The full names of the types of struct literals.
     structs: Vec<(NodeId, Arc<str>)>,
     issues: Found,
@@ -145,6 +147,7 @@ pub(crate) fn check(env: &Env, ast: Ast) -> Result<Checked, Issues> {
         resolved: Table::default(),
         tasks: vec![],
         renamed: HashMap::new(),
+        misnamed: HashMap::new(),
         structs: vec![],
         issues: Found::default(),
         overflow_reported: false,

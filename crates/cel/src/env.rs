@@ -187,6 +187,12 @@ impl Env {
         self.0.tables.macros.names(receiver)
     }
 
+    /// The full names of functions and macros in a namespace: `lists.range`, `math.greatest`.
+    pub(crate) fn dotted_functions(&self) -> impl Iterator<Item = &str> {
+        let functions = self.functions().map(|f| &*f.name).filter(|name| name.contains('.') && !name.contains('@'));
+        functions.chain(self.0.tables.macros.full_names())
+    }
+
     pub(crate) fn options(&self) -> Options {
         self.0.options
     }

@@ -238,6 +238,11 @@ impl MacroTable {
         arguments
     }
 
+    /// The full names of macros in a namespace: `math.greatest`.
+    pub(crate) fn full_names(&self) -> impl Iterator<Item = &str> {
+        self.0.values().flatten().filter_map(|m| m.form.split('(').next()).filter(|name| name.contains('.'))
+    }
+
     pub(crate) fn names(&self, receiver: bool) -> impl Iterator<Item = &'static str> + '_ {
         self.0.iter().filter(move |(_, named)| named.iter().any(|m| m.receiver == receiver)).map(|(name, _)| *name)
     }

@@ -28,7 +28,9 @@ impl Checker<'_> {
             None => (*target, self.function(name)),
         };
         let Some(function) = function else {
-            let help = self.help_for_function(name, target.is_some(), args.len());
+            // What is before the dot has its help already: both errors are of one mistake.
+            let is_helped = target.is_some_and(|target| self.misnamed.contains_key(&target));
+            let help = if is_helped { None } else { self.help_for_function(name, target.is_some(), args.len()) };
             self.undeclared(id, *name_span, name, help);
             return Ty::ERROR;
         };

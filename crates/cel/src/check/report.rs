@@ -92,7 +92,8 @@ impl Checker<'_> {
             let help = "a value that may be absent: say what it is then, `(...).orValue(...)`, or ask `.hasValue()`";
             return Some(help.to_owned());
         }
-        if let Some(help) = self.help_for_operator(&function.name, args) {
+        let help = self.help_for_operator(&function.name, args).or_else(|| self.help_for_contains(function, args));
+        if let Some(help) = help {
             return Some(help.to_owned());
         }
         let of_form = function.overloads.iter().filter(|overload| overload.member == member);
@@ -117,6 +118,11 @@ impl Checker<'_> {
             _ => {}
         }
         let [left, right] = <[Ty; 2]>::try_from(args).ok()?.map(|ty| self.types.shape(ty));
+        if let (Shape::Opaque(left, _), Shape::Opaque(right, _)) = (left, right)
+            && left == right
+        {
+            return self.help_for_methods(operator, left);
+        }
         let is_number = |shape: &Shape| matches!(shape, Shape::Int | Shape::Uint | Shape::Double);
         let is_convertible = |shape: &Shape| is_number(shape) || matches!(shape, Shape::Bool);
         match (operator, left, right) {
@@ -132,7 +138,8 @@ impl Checker<'_> {
             ("_<_" | "_<=_" | "_>_" | "_>=_" | "_==_" | "_!=_", Shape::Bool, other) if is_number(other) => {
                 Some("comparisons are not chained: `a < b && b < c`")
             }
-            ("_==_" | "_!=_", Shape::String, other) | ("_==_" | "_!=_", other, Shape::String)
+            ("_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_", Shape::String, other)
+            | ("_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_", other, Shape::String)
                 if is_convertible(other) =>
             {
                 Some("convert one of them: `string(...)`, `int(...)`")
@@ -151,6 +158,47 @@ impl Checker<'_> {
             ("_&&_" | "_||_", ..) => Some("both sides are conditions: compare them with something"),
             _ => None,
         }
+    }
+
+    /// `list.contains(x)`, of a method that texts have.
+    fn help_for_contains(&self, function: &Function, args: &[Ty]) -> Option<&'static str> {
+        match (&*function.name, args.first().map(|ty| self.types.shape(*ty))?) {
+            ("contains", Shape::List(_)) => Some("does the list contain it? `x in list`"),
+            ("contains", Shape::Map(..)) => Some("does the map have the key? `key in map`"),
+            _ => None,
+        }
+    }
+
+    /// Operators on what has methods instead: quantities, versions.
+    fn help_for_methods(&self, operator: &str, name: &str) -> Option<&'static str> {
+        let (method, help) = match operator {
+            "_<_" | "_<=_" => ("isLessThan", "it has methods: `a.isLessThan(b)`, `a.compareTo(b) <= 0`"),
+            "_>_" | "_>=_" => ("isGreaterThan", "it has methods: `a.isGreaterThan(b)`, `a.compareTo(b) >= 0`"),
+            "_+_" => ("add", "it has methods: `a.add(b)`"),
+            "_-_" => ("sub", "it has methods: `a.sub(b)`"),
+            _ => return None,
+        };
+        let of_type = |ty: &Type| matches!(ty, Type::Opaque(of, _) if &**of == name);
+        let overloads = &self.env.function(method)?.overloads;
+        overloads.iter().any(|overload| overload.params.first().is_some_and(of_type)).then_some(help)
+    }
+
+    /// Help for a function of an unknown name in what is no variable: one of both is mistyped.
+    pub(super) fn help_for_namespace(&self, namespace: &str, function: &str) -> Option<String> {
+        if self.issues.len() >= MAX_HELPED {
+            return None;
+        }
+        let known: Vec<(&str, &str)> = self.env.dotted_functions().filter_map(|name| name.rsplit_once('.')).collect();
+        if known.contains(&(namespace, function)) {
+            return None;
+        }
+        let functions = known.iter().filter(|(of, _)| *of == namespace).map(|(_, name)| *name);
+        let namespaces = known.iter().filter(|(_, name)| *name == function).map(|(of, _)| *of);
+        let near = match nearest(function, functions) {
+            Some(function) => (namespace, function),
+            None => (nearest(namespace, namespaces)?, function),
+        };
+        Some(format!("did you mean `{}.{}`?", near.0, near.1))
     }
 
     pub(super) fn help_for_name(&self, name: &str, span: Span) -> Option<String> {
@@ -183,6 +231,11 @@ impl Checker<'_> {
             let taken: Vec<String> = taken.iter().map(usize::to_string).collect();
             let plural = if taken == ["1"] { "" } else { "s" };
             return Some(format!("the macro `{name}` takes {} argument{plural}, not {arguments}", taken.join(" or ")));
+        }
+        match name {
+            "keys" => return Some("a map is gone over by its keys: `m.map(key, key)`".to_owned()),
+            "values" => return Some("a map is gone over by its keys: `m.map(key, m[key])`".to_owned()),
+            _ => {}
         }
         if let Some(ours) = foreign(name) {
             return Some(format!("did you mean `{ours}`?"));

@@ -82,7 +82,7 @@ impl Checker<'_> {
                         ty
                     }
                     None => {
-                        let help = self.help_for_name(name, node.span);
+                        let help = self.misnamed.get(&id).cloned().or_else(|| self.help_for_name(name, node.span));
                         self.undeclared(id, node.span, name, help);
                         Ty::ERROR
                     }
@@ -105,7 +105,15 @@ impl Checker<'_> {
                     Some(found) => {
                         self.renamed.insert(id, found.name.clone());
                     }
-                    None => self.tasks.push(Task::Visit(*target)),
+                    None => {
+                        if let Some(Kind::Ident(namespace)) = ast.node(*target).map(|node| &node.kind)
+                            && self.lookup(namespace).is_none()
+                            && let Some(help) = self.help_for_namespace(namespace, function)
+                        {
+                            self.misnamed.insert(*target, help);
+                        }
+                        self.tasks.push(Task::Visit(*target));
+                    }
                 }
                 self.tasks.extend(args.iter().rev().map(|arg| Task::Visit(*arg)));
             }

@@ -192,6 +192,7 @@ impl Parser<'_> {
             }
             (T::RightBrace, Some(Frame::Map { key: None, .. })) => return Some("an entry is `key: value`".to_owned()),
             (T::RightParen | T::RightBracket | T::RightBrace, Some(_)) => return self.unclosed(),
+            (T::Comma, Some(Frame::Group { .. })) => return Some("a list is written `[a, b]`".to_owned()),
             (T::RightParen, None) => '(',
             (T::RightBracket, None) => '[',
             (T::RightBrace, None) => '{',
