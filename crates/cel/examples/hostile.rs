@@ -31,7 +31,7 @@ fn main() {
         shapes::repetitions(&mut give);
         shapes::chains(shapes::STARTS, &mut give);
         shapes::nests(&mut give);
-        shapes::rows(&mut give);
+        (0..2).for_each(|half| shapes::rows(half, &mut give));
         shapes::differing(&mut give);
         for (phase, (ms, text)) in &table.longest {
             println!("longest {phase}: {ms:.1} ms, {text}");

@@ -123,7 +123,12 @@ fn nests() {
 
 #[test]
 fn rows() {
-    try_all(shapes::rows);
+    try_all(|give| shapes::rows(0, give));
+}
+
+#[test]
+fn more_rows() {
+    try_all(|give| shapes::rows(1, give));
 }
 
 #[test]

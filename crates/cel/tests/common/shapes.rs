@@ -372,9 +372,9 @@ pub(crate) fn nests(give: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Parts beside each other.
-pub(crate) fn rows(give: &mut dyn FnMut(&str)) {
-    for (open, joint, close) in JOINTS {
+/// Parts beside each other: the rows of one half of the joints, 0 or 1.
+pub(crate) fn rows(half: usize, give: &mut dyn FnMut(&str)) {
+    for (open, joint, close) in JOINTS.iter().skip(half).step_by(2) {
         for part in WIDE {
             let count = (LONGEST - open.len() - close.len()) / (part.chars().count() + joint.len());
             give(&format!("{open}{}{close}", vec![*part; count].join(joint)));
