@@ -32,8 +32,7 @@
 //! - **Cost** is Kubernetes' model. What an evaluation cost is in [`Evaluation::cost`]; it ends at the budget in
 //!   [`program::Options`], whatever the expression. [`estimate`] says before evaluation what one may cost.
 //! - **Unknowns**: a variable, [a part](eval::Pattern) of one, or the answer of a [`eval::Host`] to a question may be unknown.
-//!   Evaluation goes on, and
-//!   [`eval::Halt::Unknown`] names all that it needs.
+//!   Evaluation goes on, and [`eval::Halt::Unknown`] names all that it needs.
 //! - **Coverage**: a [`program::Recorder`] is told what was evaluated and decided.
 //! - **Limits** on texts, types, values and work are in [`limits`]. No text and no value makes it panic, overflow a stack of
 //!   2 MiB or use memory out of proportion to the budget.

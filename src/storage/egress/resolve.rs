@@ -33,7 +33,7 @@ type LookUp = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
 /// The system's resolver: it knows `/etc/hosts`, search domains and whatever else this machine is set up with.
 ///
 /// A look-up that hangs cannot be stopped. So equal ones share one, whoever asked for it or gave up, and there are at most
-/// [`MOST_AT_ONCE`].
+/// 64.
 pub struct SystemResolver {
     look_up: Arc<LookUp>,
     places: Arc<Semaphore>,
