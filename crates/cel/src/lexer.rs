@@ -47,6 +47,14 @@ pub(crate) enum TokenKind {
     Eof,
 }
 
+impl TokenKind {
+    /// Whether it is a constant by itself: a number, a text, bytes, `true`, `false`, `null`.
+    pub(crate) fn is_literal(self) -> bool {
+        use TokenKind as T;
+        matches!(self, T::Int | T::Uint | T::Double | T::String | T::Bytes | T::True | T::False | T::Null)
+    }
+}
+
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {

@@ -218,7 +218,7 @@ impl Parser<'_> {
         use TokenKind as T;
         let token = self.token();
         match token.kind {
-            T::True | T::False | T::Null | T::Int | T::Uint | T::Double | T::String | T::Bytes => {
+            kind if kind.is_literal() => {
                 self.advance();
                 self.literal(token.kind, token.span)
             }

@@ -233,20 +233,5 @@ fn on_suffix(number: &str, suffix: &str) -> String {
 /// Whether a token can be the last one of an operand.
 fn ends_operand(kind: TokenKind) -> bool {
     use TokenKind as T;
-    matches!(
-        kind,
-        T::Ident
-            | T::EscapedIdent
-            | T::Int
-            | T::Uint
-            | T::Double
-            | T::String
-            | T::Bytes
-            | T::True
-            | T::False
-            | T::Null
-            | T::RightParen
-            | T::RightBracket
-            | T::RightBrace
-    )
+    kind.is_literal() || matches!(kind, T::Ident | T::EscapedIdent | T::RightParen | T::RightBracket | T::RightBrace)
 }

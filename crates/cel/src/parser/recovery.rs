@@ -23,24 +23,8 @@ fn expected_operand(list_end: &str, call_end: &str, comma: &str, question: &str)
 
 fn begins_operand(kind: TokenKind) -> bool {
     use TokenKind as T;
-    matches!(
-        kind,
-        T::Ident
-            | T::Int
-            | T::Uint
-            | T::Double
-            | T::String
-            | T::Bytes
-            | T::True
-            | T::False
-            | T::Null
-            | T::Dot
-            | T::Minus
-            | T::Not
-            | T::LeftParen
-            | T::LeftBracket
-            | T::LeftBrace
-    )
+    let opens = matches!(kind, T::LeftParen | T::LeftBracket | T::LeftBrace);
+    kind.is_literal() || opens || matches!(kind, T::Ident | T::Dot | T::Minus | T::Not)
 }
 
 impl Parser<'_> {
