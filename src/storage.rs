@@ -5,6 +5,7 @@ pub mod answers;
 pub mod authorizer;
 pub mod builtin;
 pub mod catalog;
+pub mod computing;
 pub mod create;
 pub mod decode;
 pub mod directory;

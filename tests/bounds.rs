@@ -91,11 +91,12 @@ fn limited(limits: Limits) -> Service {
         ("texts.yaml", schema("Texts", &[], &Value::Object(texts))),
         ("lists.yaml", schema("Lists", &lists, &json!({"x": format!("${{{}}}", sizes.join(" + "))}))),
         ("failing.yaml", schema("Failing", &[], &json!({"x": "${{'a': 1}[object.spec.s]}"}))),
+        ("looping.yaml", schema("Looping", &[], &json!({"x": "${lists.range(object.spec.l[0]).all(i, i >= 0)}"}))),
     ] {
         fs::write(directory.path().join(file), text).unwrap();
     }
     let (directory, report) = Directory::load(directory.path()).unwrap();
-    assert!(report.findings.is_empty(), "{:#?}", report.findings);
+    assert!(!report.has_errors(), "{:#?}", report.findings);
     Service::new(Arc::clone(directory.workspaces()), limits)
 }
 
@@ -284,4 +285,31 @@ async fn computing_does_not_keep_probes_waiting() {
         let request = Request::get(path).header("host", "localhost").body(Full::new(Bytes::new())).unwrap();
         assert_eq!(service.call(request).await.status(), expected, "{path}");
     }
+}
+
+/// One thread, which everything shares: what takes long leaves it to others, even where all before was quick.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_takes_long_keeps_no_thread_of_the_runtime() {
+    let service = service();
+    let ask = |n: u64| {
+        let service = service.clone();
+        let body = body("Looping", &json!({}), &json!({"l": [n]}));
+        tokio::spawn(async move { post(&service, &plural("Looping", ""), &[], body).await })
+    };
+    for _ in 0..5 {
+        let (status, text) = ask(1).await.unwrap();
+        assert_eq!(status, StatusCode::CREATED, "{text}");
+    }
+    let long = ask(100_000);
+    let mut probes = 0;
+    while !long.is_finished() {
+        let service = service.clone();
+        let request = Request::get("/readyz").header("host", "localhost").body(Full::new(Bytes::new())).unwrap();
+        assert_eq!(tokio::spawn(async move { service.call(request).await.status() }).await.unwrap(), StatusCode::OK);
+        probes += 1;
+    }
+    let (status, text) = long.await.unwrap();
+    assert!(status == StatusCode::CREATED && text.contains(r#""x":true"#), "{text}");
+    // Were the thread kept, one could come before and one after it.
+    assert!(probes > 3, "{probes}");
 }

@@ -24,6 +24,7 @@ use celandine::{
     storage::{
         authorizer::Authorizer,
         catalog::{Catalog, EphemeralKind, EphemeralVersion, Limits, Names, SchemaId},
+        computing::Pace,
         create::{CreateRequest, Created, Moment, Shared, Target, create},
         objects::Objects,
         strategy::FieldValidation,
@@ -63,6 +64,7 @@ fn kind(crd: &str) -> EphemeralKind {
         columns: Arc::new([]),
         cache: Duration::ZERO,
         limits: Limits::default(),
+        pace: Pace::default(),
     };
     EphemeralKind {
         group: "crd.example.io".into(),

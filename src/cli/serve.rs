@@ -23,9 +23,8 @@ pub(crate) fn run(args: &Args) -> Result<(), CliError> {
     let (directory, report) =
         Directory::with(slice::from_ref(&args.dir), outside).map_err(|error| CliError::Message(chain(&error)))?;
     load::findings(&report);
-    // A thread more than may compute: it is left for sockets and probes.
+    // A thread for each processor: what takes long is done on others.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(args.limits().computing + 1)
         .enable_all()
         .build()
         .map_err(|error| CliError::Message(format!("cannot start a runtime: {error}")))?;

@@ -40,6 +40,8 @@ pub enum Step {
     Need(Vec<(NeedId, Need)>),
     /// Nothing new until more of what was asked for is supplied.
     Wait,
+    /// It costs more than was allowed at once: allow more, and go on.
+    Unfinished,
     /// The end. Calling `next` again gives the same.
     Done(Outcome),
 }
@@ -99,6 +101,12 @@ impl Evaluation {
         }
     }
 
+    /// What the steps from now on may cost, each as far as one needs no more to be of use. What is not finished then is done
+    /// again from its beginning, and charged once.
+    pub fn allow(&mut self, cost: u64) {
+        self.runner.allow(cost);
+    }
+
     /// Goes on as far as the early validations: what depends on the request alone, and is decided before anything is read.
     /// Asks only the authorizer. `Wait` with all questions answered: they hold. Calling it is optional.
     pub fn begin(&mut self) -> Step {
@@ -110,7 +118,7 @@ impl Evaluation {
             return self.finish(Err(failure));
         }
         let questions = self.questions();
-        if questions.is_empty() { Step::Wait } else { Step::Need(questions) }
+        if questions.is_empty() { self.pause() } else { Step::Need(questions) }
     }
 
     /// Whether early validations are still undecided.
@@ -138,14 +146,22 @@ impl Evaluation {
             if !needs.is_empty() {
                 return Step::Need(needs);
             }
-            if !progress {
-                return Step::Wait;
+            if !progress || self.runner.interrupted() {
+                return self.pause();
             }
         }
     }
 
-    /// What the authorizer was not asked yet.
+    /// Why there is nothing to ask for.
+    fn pause(&self) -> Step {
+        if self.runner.interrupted() { Step::Unfinished } else { Step::Wait }
+    }
+
+    /// What the authorizer was not asked yet. A pass that was interrupted is made again, and asks then.
     fn questions(&mut self) -> Vec<(NeedId, Need)> {
+        if self.runner.interrupted() {
+            return Vec::new();
+        }
         let next_need = &mut self.next_need;
         let questions = self.runner.decisions.unasked(|| new_id(next_need));
         questions.into_iter().map(|(id, question)| (id, Need::Decide(Box::new(question)))).collect()
@@ -216,7 +232,7 @@ impl Evaluation {
         let failure = Failure::Timeout { pending: self.pending() };
         match self.finish(Err(failure)) {
             Step::Done(outcome) => outcome,
-            Step::Need(_) | Step::Wait => Outcome { result: Ok(Answer { status: None }), cost: 0 },
+            Step::Need(_) | Step::Wait | Step::Unfinished => Outcome { result: Ok(Answer { status: None }), cost: 0 },
         }
     }
 
@@ -261,6 +277,7 @@ impl Evaluation {
                 return Ok(false);
             }
             self.early = false;
+            self.runner.end(true);
         }
         Ok(true)
     }
@@ -404,7 +421,8 @@ impl Evaluation {
                 Err(Stop::Failed(failure)) => return Err(Failure::Expression(failure)),
             }
         }
-        match (decided, failed.is_empty()) {
+        // A message that was not finished is not the author's.
+        match (decided && !self.runner.interrupted(), failed.is_empty()) {
             (false, _) => Ok(false),
             (true, true) => Ok(true),
             (true, false) => Err(Failure::Invalid(failed)),
@@ -444,6 +462,7 @@ impl Evaluation {
     }
 
     fn set(&mut self, index: usize, state: State) {
+        self.runner.end(!matches!(state, State::Undecided));
         if let Some(place) = self.states.get_mut(index) {
             *place = state;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cel::{
     Value,
     eval::{Activation, Bound, ErrorKind, EvalError, Halt},
-    limits::COST_PER_EXPRESSION,
+    limits::{COST_PER_EXPRESSION, WORK_PER_EXPRESSION},
     program::Options,
     value::{List, MapBuilder},
 };
@@ -24,6 +24,19 @@ use crate::engine::{
 pub(crate) struct Runner {
     slots: Slots,
     pub(crate) decisions: Decisions,
+    spent: Spent,
+    /// Of that, what was spent before this step, and in it on what is finished.
+    settled: Spent,
+    /// What had been spent when what is under way began.
+    begun: Spent,
+    /// What cost and work may come to before it is interrupted.
+    allowed: (u64, u64),
+    interrupted: bool,
+}
+
+/// What a request has used up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
     cost: u64,
     work: u64,
     /// Bytes of texts that were put together.
@@ -76,16 +89,50 @@ impl Activation for Slots {
     }
 }
 
+/// Work goes with cost as it does in the limits of one expression.
+const WORK_PER_COST: u64 = WORK_PER_EXPRESSION / COST_PER_EXPRESSION;
+
+/// What is unknown of an expression that was interrupted: no question of the authorizer.
+const INTERRUPTED: u32 = u32::MAX;
+
 impl Runner {
     pub(crate) fn new(slots: usize) -> Runner {
         let values = std::iter::repeat_with(|| Slot::Empty).take(slots).collect();
         Runner {
             slots: Slots { values, iteration: Vec::new() },
             decisions: Decisions::default(),
-            cost: 0,
-            work: 0,
-            texts: 0,
+            spent: Spent::default(),
+            settled: Spent::default(),
+            begun: Spent::default(),
+            allowed: (u64::MAX, u64::MAX),
+            interrupted: false,
         }
+    }
+
+    /// A step begins, whose expressions may cost so much together. One that costs more is interrupted, and so are all after
+    /// it; then nothing is counted but what is finished, for the rest is to be done again.
+    pub(crate) fn allow(&mut self, cost: u64) {
+        self.settled = self.spent;
+        self.begun = self.spent;
+        let work = cost.saturating_mul(WORK_PER_COST);
+        self.allowed = (self.spent.cost.saturating_add(cost), self.spent.work.saturating_add(work));
+        self.interrupted = false;
+    }
+
+    /// Whether more is to be allowed.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// What was under way has ended: it need not be done again if it is `finished`.
+    pub(crate) fn end(&mut self, finished: bool) {
+        if finished {
+            let Spent { cost, work, texts } = &mut self.settled;
+            *cost += self.spent.cost - self.begun.cost;
+            *work += self.spent.work - self.begun.work;
+            *texts += self.spent.texts - self.begun.texts;
+        }
+        self.begun = self.spent;
     }
 
     pub(crate) fn set(&mut self, slot: u32, content: Slot) {
@@ -107,22 +154,35 @@ impl Runner {
     }
 
     pub(crate) fn cost(&self) -> u64 {
-        self.cost
+        self.spent.cost
     }
 
     /// The value of an expression, or why there is none. Charges the request.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> Result<Value, Halt> {
-        let left = COST_PER_REQUEST.saturating_sub(self.cost);
+        if self.interrupted {
+            return Err(Halt::unknown(INTERRUPTED));
+        }
+        let left = COST_PER_REQUEST.saturating_sub(self.spent.cost);
+        let (budget, work) = (left.min(COST_PER_EXPRESSION), WORK_PER_REQUEST.saturating_sub(self.spent.work));
+        let cost_allowed = self.allowed.0.saturating_sub(self.spent.cost);
+        let work_allowed = self.allowed.1.saturating_sub(self.spent.work);
         let options = Options {
-            budget: left.min(COST_PER_EXPRESSION),
-            work: WORK_PER_REQUEST.saturating_sub(self.work),
+            budget: budget.min(cost_allowed),
+            work: work.min(work_allowed),
             host: Some(&mut self.decisions),
             ..Options::default()
         };
         let evaluation = expression.program.evaluate(&self.slots, options);
-        self.cost = self.cost.saturating_add(evaluation.cost);
-        self.work = self.work.saturating_add(evaluation.work);
-        let exhausted = self.cost >= COST_PER_REQUEST || self.work >= WORK_PER_REQUEST;
+        let exceeded = matches!(&evaluation.result, Err(Halt::Error(error)) if error.kind == ErrorKind::CostExceeded);
+        if exceeded && (cost_allowed < budget || work_allowed < work) {
+            self.interrupted = true;
+            self.spent = self.settled;
+            self.begun = self.settled;
+            return Err(Halt::unknown(INTERRUPTED));
+        }
+        self.spent.cost = self.spent.cost.saturating_add(evaluation.cost);
+        self.spent.work = self.spent.work.saturating_add(evaluation.work);
+        let exhausted = self.spent.cost >= COST_PER_REQUEST || self.spent.work >= WORK_PER_REQUEST;
         evaluation.result.map_err(|halt| match halt {
             Halt::Error(error) if error.kind == ErrorKind::CostExceeded => {
                 let message = match exhausted || left < COST_PER_EXPRESSION {
@@ -201,8 +261,8 @@ impl Runner {
 
     /// Counts the bytes of a text that was put together for a field.
     pub(crate) fn made(&mut self, bytes: usize, path: &FieldPath) -> Result<(), Stop> {
-        self.texts = self.texts.saturating_add(bytes);
-        if self.texts > MAX_TEXT_BYTES {
+        self.spent.texts = self.spent.texts.saturating_add(bytes);
+        if self.spent.texts > MAX_TEXT_BYTES {
             let message = format!("the texts of one request may have {MAX_TEXT_BYTES} bytes, and have more");
             return Err(ExpressionFailure { path: path.clone(), message, at: None }.into());
         }

@@ -3,7 +3,7 @@
 //! Absent: flags (cli), what is served (service).
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use crate::storage::{create::places, fair::Bounds};
+use crate::storage::{computing::places, fair::Bounds};
 
 /// How to listen and what to bound.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct Limits {
     pub in_flight: usize,
     /// Creates at work, and those that wait for it; more get 429.
     pub creates: Bounds,
-    /// Places to compute at. The runtime that serves needs a thread more.
+    /// Places for what computes longer than sockets can wait; each is a thread while it is taken.
     pub computing: usize,
     /// Bytes of answers that are kept.
     pub answer_bytes: u64,

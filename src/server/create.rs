@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
 use cel::Value;
-use http::{StatusCode, header};
+use http::{Response, StatusCode, header};
 use serde_json::json;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
         schema::{FieldError, field_error},
     },
     server::{
+        body::Body,
         negotiate::{self, Form, Media},
         object,
         reply::{self, Answer, Failure},
@@ -26,8 +27,9 @@ use crate::{
     },
     storage::{
         catalog::EphemeralVersion,
+        computing::LITTLE_BYTES,
         create::{self, CacheUse, CreateRequest, Created, Moment, SourceTime, Target, Timing},
-        egress,
+        egress, encode,
         objects::GroupVersionKind,
         strategy::FieldValidation,
     },
@@ -66,9 +68,9 @@ pub(super) async fn create(
         timeout: Some(context.deadline),
     };
     let Created { object, warnings, timing } = create::create(&context.server.creates, target, &request).await?;
-    let mut response = {
-        let _place = context.compute().await?;
-        respond(context, wanted, version, &object)?
+    let mut response = match small(context, wanted, &object) {
+        Some(response) => response,
+        None => context.apart(|| respond(context, wanted, version, &object)).await?,
     };
     response.extensions_mut().insert(reply::ServerTiming(server_timing(&timing)));
     reply::warn(response.headers_mut(), &warnings);
@@ -96,6 +98,14 @@ fn server_timing(timing: &Timing) -> String {
         let _ = write!(text, ", source.{source}{cache};dur={:.3}", millis(*took));
     }
     text
+}
+
+/// The object as most clients want it, if it is small: written at once.
+fn small(context: &Context<'_>, wanted: negotiate::Wanted, object: &Value) -> Option<Response<Body>> {
+    let encoding = context.pretty(wanted.encoding);
+    let object = matches!(wanted.form, Form::Object).then_some(object)?;
+    let written = encode::within(LITTLE_BYTES, encoding.style(), object).ok()?;
+    Some(reply::bytes(StatusCode::CREATED, encoding.media_type(), written))
 }
 
 fn respond(context: &Context<'_>, wanted: negotiate::Wanted, version: &EphemeralVersion, object: &Value) -> Answer {

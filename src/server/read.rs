@@ -86,10 +86,7 @@ pub(super) async fn read(
     match &*context.info.verb {
         "get" => get(place, path, &reading),
         "watch" => watch::watch(context, place, reading),
-        _ => {
-            let _place = context.compute().await?;
-            list(context, place, reading)
-        }
+        _ => context.apart(|| list(context, place, reading)).await,
     }
 }
 

@@ -40,7 +40,8 @@ impl Encoding {
         Ok(encode::within(MAX_ANSWER, self.style(), value).map_err(Status::from)?)
     }
 
-    fn style(self) -> Style {
+    /// How it is written.
+    pub fn style(self) -> Style {
         match self {
             Encoding::Json => Style::Json,
             // As kube-apiserver indents.

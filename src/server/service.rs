@@ -30,8 +30,9 @@ use crate::{
     },
     storage::{
         answers::Answers,
+        computing::Places,
         create::{Entropy, Shared},
-        fair::{Bounds, Fair, Seat},
+        fair::{Bounds, Fair},
         throttle::Throttles,
         workspace::Workspaces,
     },
@@ -96,12 +97,12 @@ impl Context<'_> {
         Some(all.fold(Cow::Borrowed(first), |all, more| Cow::Owned(format!("{all},{more}"))))
     }
 
-    /// A place to compute at: who writes megabytes takes turns with those who evaluate. An error when the request's time is
-    /// over before.
-    pub(super) async fn compute(&self) -> Result<Option<Seat>, Failure> {
+    /// Makes an answer that may be megabytes: who writes them takes turns with those who evaluate. An error when the
+    /// request's time is over before.
+    pub(super) async fn apart(&self, answer: impl FnOnce() -> Answer) -> Answer {
         let deadline = tokio::time::Instant::now() + self.deadline;
-        let place = self.server.creates.compute(&self.info.workspace, &self.user.username, deadline);
-        place.await.map_err(|_| Box::new(status::timeout()))
+        let made = self.server.creates.apart(&self.info.workspace, &self.user.username, deadline, answer);
+        made.await.unwrap_or_else(|_| Err(Box::new(status::timeout())))
     }
 
     /// JSON, indented if the client wants to read it.
@@ -121,7 +122,7 @@ impl Service {
                 answers: Some(Answers::new(limits.answer_bytes)),
                 throttles: Some(Throttles::default()),
                 seats: Some(Fair::new(limits.creates)),
-                computing: Some(Shared::computing(limits.computing)),
+                computing: Some(Places::new(limits.computing)),
                 turn: TURN,
             },
             // Nobody waits here: a body that is read holds memory.

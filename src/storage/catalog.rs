@@ -16,7 +16,7 @@ pub use self::{
     version::version_order,
 };
 pub use crate::engine::Plan;
-use crate::storage::egress::Egress;
+use crate::storage::{computing::Pace, egress::Egress};
 
 /// What a workspace serves.
 #[derive(Debug, Default)]
@@ -86,6 +86,8 @@ pub struct EphemeralVersion {
     pub cache: Duration,
     /// Bounds on time and rate.
     pub limits: Limits,
+    /// How long evaluating it took lately.
+    pub pace: Pace,
 }
 
 /// Bounds of an ephemeral version.

@@ -23,8 +23,9 @@ use super::{
     answers::Answers,
     authorizer::Attributes,
     catalog::{Catalog, EphemeralKind, EphemeralVersion},
+    computing::{LITTLE_BYTES, Places},
     failure::{self, About},
-    fair::{Bounds, Fair, OverloadedError, Seat},
+    fair::{Fair, OverloadedError},
     metadata::Creation,
     strategy::{self, Admitted, Expected, FieldValidation, Sent},
     throttle::{self, Counted, Throttles},
@@ -47,38 +48,29 @@ pub struct Shared {
     pub throttles: Option<Throttles>,
     /// Seats of those at work.
     pub seats: Option<Fair>,
-    /// Places of those that compute at the moment, see [`places`]: fewer than the runtime has threads, so that sockets, probes
-    /// and whatever is quick always have one.
-    pub computing: Option<Fair>,
+    /// Places of those that compute for longer.
+    pub computing: Option<Places>,
     /// What steps of an evaluation may take before others get their turn: long against what it takes to give it. Zero: each
     /// step is a turn.
     pub turn: Duration,
 }
 
-/// Places to compute at, so many that one flow alone has `cores` of them: one that keeps them all busy leaves as many as it
-/// has itself less one, and whoever comes next has a place at once, and its part of the cores.
-pub const fn places(cores: usize) -> usize {
-    (2 * cores).saturating_sub(1)
-}
-
 impl Shared {
-    /// `places` to compute at. Those who wait are few: each has a seat, or is answered from what is there.
-    pub fn computing(places: usize) -> Fair {
-        Fair::new(Bounds { seats: places, queue_per_flow: usize::MAX, queue: usize::MAX, wait: MAX_DEADLINE })
-    }
-
-    /// A place for a user of a workspace to compute at, until it is dropped; an error when the deadline passes before.
+    /// Does work of a user of a workspace that may take long, at a place for it.
     ///
     /// # Errors
-    /// [`OverloadedError`].
-    pub async fn compute(
+    /// [`OverloadedError`]: the deadline passed before there was one.
+    pub async fn apart<T>(
         &self,
         workspace: &str,
         user: &str,
         deadline: Instant,
-    ) -> Result<Option<Seat>, OverloadedError> {
-        let Some(places) = &self.computing else { return Ok(None) };
-        places.seat(places.flow(workspace, user), deadline).await.map(Some)
+        work: impl FnOnce() -> T,
+    ) -> Result<T, OverloadedError> {
+        match &self.computing {
+            Some(places) => places.apart(workspace, user, deadline, work).await,
+            None => Ok(work()),
+        }
     }
 }
 
@@ -188,13 +180,15 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
         field_validation: request.field_validation,
         random: request.moment.entropy.suffix(),
     };
-    let admitted = {
-        let _place = shared
-            .compute(workspace.path(), &request.user.username, deadline)
+    let admit = || strategy::admit(&expected, &sent);
+    let admitted = match request.body.len() <= LITTLE_BYTES && expected.rules.is_empty() {
+        true => admit(),
+        false => shared
+            .apart(workspace.path(), &request.user.username, deadline, admit)
             .await
-            .map_err(|_| failure::timed_out(std::iter::empty()))?;
-        strategy::admit(&expected, &sent).map_err(|refusal| failure::refused(&refusal))?
+            .map_err(|_| failure::timed_out(std::iter::empty()))?,
     };
+    let admitted = admitted.map_err(|refusal| failure::refused(&refusal))?;
     let inputs =
         Inputs { object: Value::Map(admitted.object.clone()), request: request::value(&target, request, &admitted) };
     let resolved = resolve(shared, &target, request, inputs, deadline).await?;

@@ -1,4 +1,6 @@
 //! The state machine driven by hand: what it asks for and when, and that the order of answers does not matter.
+mod allowance;
+
 use std::sync::Arc;
 
 use cel::{Value, value::MapBuilder};

@@ -14,11 +14,7 @@ use crate::{
         need::NeedId,
         outcome::Outcome,
     },
-    storage::{
-        answers::Basis,
-        failure,
-        fair::{OverloadedError, Seat},
-    },
+    storage::{answers::Basis, computing::LITTLE_COST, failure, fair::OverloadedError},
 };
 
 /// An evaluation under way, and what it was handed.
@@ -31,6 +27,10 @@ pub(super) struct Run<'a> {
     refusals: reads::Refusals,
     basis: Basis,
     clock: Clock,
+    /// What the longest step took.
+    longest: Duration,
+    /// What was done here since others had their turn.
+    turn: Duration,
 }
 
 /// What an evaluation gave, and what it was made from.
@@ -58,6 +58,8 @@ impl<'a> Run<'a> {
             evaluation: target.version.plan.start(inputs),
             refusals: reads::Refusals::default(),
             clock: Clock::default(),
+            longest: Duration::ZERO,
+            turn: Duration::ZERO,
         }
     }
 
@@ -81,30 +83,51 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn ended(self, outcome: Outcome) -> Evaluated {
+        self.target.version.pace.took(self.longest);
         Evaluated { outcome, refusals: self.refusals, basis: self.basis, sources: self.clock.sources() }
     }
 
-    /// A place to compute at.
-    async fn place(&self) -> Result<Option<Seat>, OverloadedError> {
-        self.shared.compute(self.target.workspace.path(), &self.user.username, self.deadline).await
+    /// Does work on the evaluation at a place for what may take long.
+    async fn apart<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, OverloadedError> {
+        let Run { shared, target, user, deadline, .. } = *self;
+        shared.apart(target.workspace.path(), &user.username, deadline, || work(self)).await
+    }
+
+    /// Makes a step: here, where steps of this plan were quick lately; apart, where they were not or this one is not.
+    async fn step(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Step, OverloadedError> {
+        let pace = &self.target.version.pace;
+        if pace.is_quick() {
+            self.evaluation.allow(LITTLE_COST);
+            match self.timed(step) {
+                Step::Unfinished => pace.overran(),
+                made => return Ok(made),
+            }
+        }
+        self.evaluation.allow(u64::MAX);
+        self.apart(|run| run.timed(step)).await
+    }
+
+    fn timed(&mut self, step: fn(&mut Evaluation) -> Step) -> Step {
+        let begun = Instant::now();
+        let made = step(&mut self.evaluation);
+        let took = begun.elapsed();
+        self.longest = self.longest.max(took);
+        self.turn += took;
+        made
+    }
+
+    fn supply(&mut self, id: NeedId, answer: reads::Answer) {
+        let supply = self.refusals.note(answer, &mut self.basis);
+        self.evaluation.supply(id, supply);
     }
 
     /// Hands the evaluation what it asks for, all at once, until it is done or asks for nothing more. A step's time is bounded
     /// by the cost budgets of its expressions; between steps that took a while other requests get their turn.
     async fn drive(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Option<Outcome>, Status> {
         let mut pending = FuturesUnordered::new();
-        let mut turn = Duration::ZERO;
         loop {
-            let computed = match self.place().await {
-                Ok(_place) => {
-                    let begun = Instant::now();
-                    let computed = step(&mut self.evaluation);
-                    turn += begun.elapsed();
-                    computed
-                }
-                Err(_) => return Ok(Some(self.evaluation.time_out())),
-            };
-            match computed {
+            let Ok(made) = self.step(step).await else { return Ok(Some(self.evaluation.time_out())) };
+            match made {
                 Step::Done(outcome) => return Ok(Some(outcome)),
                 Step::Need(needs) => {
                     for (id, need) in needs {
@@ -112,7 +135,7 @@ impl<'a> Run<'a> {
                         pending.push(reads::answer(self.target, self.user, self.deadline, id, need));
                     }
                 }
-                Step::Wait => {}
+                Step::Wait | Step::Unfinished => {}
             }
             // Most answers are there at once, and need no timer.
             let next = match pending.next().now_or_never() {
@@ -124,25 +147,22 @@ impl<'a> Run<'a> {
             };
             let Some(first) = next else { return Ok(None) };
             let mut ready = Some(first);
-            // To select from and validate a body is work, which no expression pays for.
-            let elsewhere = ready.as_ref().is_some_and(|(_, answer)| matches!(answer, reads::Answer::Elsewhere(..)));
-            let place = match elsewhere {
-                true => match self.place().await {
-                    Ok(place) => place,
-                    Err(_) => return Ok(Some(self.evaluation.time_out())),
-                },
-                false => None,
-            };
             let begun = Instant::now();
             while let Some((id, answer)) = ready {
                 self.clock.end(&self.evaluation, id, &answer);
-                self.evaluation.supply(id, self.refusals.note(answer, &mut self.basis));
+                // To select from and validate a body is work, which no expression pays for.
+                let supplied = match answer {
+                    reads::Answer::Elsewhere(_) => self.apart(|run| run.supply(id, answer)).await,
+                    _ => Ok(self.supply(id, answer)),
+                };
+                if supplied.is_err() {
+                    return Ok(Some(self.evaluation.time_out()));
+                }
                 ready = pending.next().now_or_never().flatten();
             }
-            drop(place);
-            turn += begun.elapsed();
-            if turn >= self.shared.turn {
-                turn = Duration::ZERO;
+            self.turn += begun.elapsed();
+            if self.turn >= self.shared.turn {
+                self.turn = Duration::ZERO;
                 tokio::task::yield_now().await;
             }
         }

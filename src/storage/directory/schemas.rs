@@ -22,6 +22,7 @@ use crate::{
     },
     storage::{
         catalog::{Catalog, EphemeralKind, EphemeralVersion, SchemaId, version_order},
+        computing::Pace,
         lower::{Lowered, LoweredVersion, Lowering, lower},
     },
 };
@@ -184,6 +185,7 @@ fn ephemeral_version(version: &LoweredVersion, plan: Plan) -> EphemeralVersion {
         columns: Arc::clone(&version.columns),
         cache: version.cache,
         limits: version.limits,
+        pace: Pace::default(),
     }
 }
 
