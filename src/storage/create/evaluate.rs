@@ -151,11 +151,10 @@ impl<'a> Run<'a> {
             while let Some((id, answer)) = ready {
                 self.clock.end(&self.evaluation, id, &answer);
                 // To select from and validate a body is work, which no expression pays for.
-                let supplied = match answer {
-                    reads::Answer::Elsewhere(_) => self.apart(|run| run.supply(id, answer)).await,
-                    _ => Ok(self.supply(id, answer)),
-                };
-                if supplied.is_err() {
+                let elsewhere = matches!(answer, reads::Answer::Elsewhere(_));
+                if !elsewhere {
+                    self.supply(id, answer);
+                } else if self.apart(|run| run.supply(id, answer)).await.is_err() {
                     return Ok(Some(self.evaluation.time_out()));
                 }
                 ready = pending.next().now_or_never().flatten();
