@@ -13,6 +13,7 @@ use std::{any::Any, fmt, sync::Arc};
 pub(crate) use display::print_duration;
 pub use identity::Identity;
 pub use list::List;
+pub(crate) use list::push_clone;
 pub(crate) use map::double_as_int;
 pub use map::{FieldKey, Key, Map, MapBuilder};
 

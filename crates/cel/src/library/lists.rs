@@ -2,6 +2,8 @@
 //!
 //! Absent: `sortBy` (a macro over `@sortByAssociatedKeys`), `first` and `last` (optional), Kubernetes' own
 //! list functions (kubernetes::lists).
+use std::cmp::Ordering;
+
 use crate::{
     estimate::{
         Bounds, Guess, Operand,
@@ -15,7 +17,7 @@ use crate::{
     },
     limits::MAX_VALUE_DEPTH,
     types::Type,
-    value::Value,
+    value::{Value, push_clone},
 };
 
 /// The library.
@@ -342,16 +344,46 @@ fn sorted(context: &mut Context<'_>, list: &[Value], keys: &[Value]) -> Result<V
     });
     context.spend((keys.len() as u64 * 8).saturating_add(read).saturating_mul(levels))?;
     let mut failure = None;
-    let mut pairs: Vec<(&Value, &Value)> = keys.iter().zip(list).collect();
-    pairs.sort_by(|(a, _), (b, _)| {
-        a.compare(b).unwrap_or_else(|halt| {
-            failure.get_or_insert(halt);
-            std::cmp::Ordering::Equal
-        })
-    });
+    let sorted = match keys.first() {
+        Some(Value::Int(_) | Value::Duration(_)) => in_order(keys.iter().map(whole), list, Ord::cmp),
+        Some(Value::String(_)) => in_order(keys.iter().map(text), list, Ord::cmp),
+        _ => in_order(keys.iter(), list, |a, b| {
+            a.compare(b).unwrap_or_else(|halt| {
+                failure.get_or_insert(halt);
+                Ordering::Equal
+            })
+        }),
+    };
     match failure {
         Some(halt) => Err(halt),
-        None => Ok(Value::List(pairs.into_iter().map(|(_, value)| value.clone()).collect::<Vec<_>>().into())),
+        None => Ok(sorted),
+    }
+}
+
+/// The elements in the order of their keys.
+fn in_order<K>(keys: impl Iterator<Item = K>, list: &[Value], mut compare: impl FnMut(&K, &K) -> Ordering) -> Value {
+    let mut pairs: Vec<(K, &Value)> = keys.zip(list).collect();
+    pairs.sort_by(|(a, _), (b, _)| compare(a, b));
+    let mut sorted = Vec::with_capacity(pairs.len());
+    for (_, value) in pairs {
+        push_clone(&mut sorted, value);
+    }
+    Value::List(sorted.into())
+}
+
+/// What an int, or a duration, is compared by.
+fn whole(value: &Value) -> i64 {
+    match value {
+        Value::Int(i) | Value::Duration(i) => *i,
+        _ => 0,
+    }
+}
+
+/// What a text is compared by.
+fn text(value: &Value) -> &[u8] {
+    match value {
+        Value::String(text) => text.as_bytes(),
+        _ => &[],
     }
 }
 

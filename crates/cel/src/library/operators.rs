@@ -466,7 +466,7 @@ fn not_equals(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> 
     }
 }
 
-fn whole<T>(result: Option<T>) -> Result<T, Halt> {
+pub(crate) fn whole<T>(result: Option<T>) -> Result<T, Halt> {
     result.ok_or_else(|| overflow("integer overflow"))
 }
 

@@ -190,6 +190,8 @@ pub(super) enum Known {
     Not,
     HasValue,
     Size,
+    /// `-x`, perhaps of an int.
+    Negate,
     StartsWith,
     EndsWith,
     Contains,

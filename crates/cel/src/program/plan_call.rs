@@ -121,6 +121,7 @@ impl Planner<'_> {
             ("!_", [_]) => Some(Known::Not),
             ("hasValue", [_]) => Some(Known::HasValue),
             ("size", [_]) => Some(Known::Size),
+            ("-_", [_, ..]) => Some(Known::Negate),
             ("startsWith", [_]) => Some(Known::StartsWith),
             ("endsWith", [_]) => Some(Known::EndsWith),
             ("contains", [_]) => Some(Known::Contains),

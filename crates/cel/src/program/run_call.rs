@@ -53,6 +53,10 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let before = self.context.cost();
+        if let Some(result) = self.int_call(call, scope) {
+            return Ok(Val::Own(Value::Int(result)));
+        }
+        self.context.forget_back_to(before);
         let held;
         let value = match self.peek(argument, scope) {
             Some(value) => value,

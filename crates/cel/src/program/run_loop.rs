@@ -8,11 +8,12 @@ use super::{
     price,
     probe::Probe,
     run::{Accumulator, Outcome, Run, Scope, Val, merge},
+    run_short::{LEVELS, Short},
 };
 use crate::{
     ast::NodeId,
     eval::{ErrorKind, Halt},
-    value::{Key, List, Map, MapBuilder, Value},
+    value::{Key, List, Map, MapBuilder, Value, push_clone},
 };
 
 /// Elements for which `map` makes room at once; a longer list grows as it is charged for.
@@ -62,8 +63,13 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        if let (LoopKind::List { .. }, None) = (&l.kind, &l.predicate) {
+        if let (LoopKind::List { element }, None) = (&l.kind, &l.predicate) {
             gathered.list.reserve(list.len().min(MOST_RESERVED));
+            for value in list {
+                self.context.spend(price::ROUND_WORK)?;
+                self.append(element, gathered, &inner(scope, value, None))?;
+            }
+            return Ok(());
         }
         for value in list {
             if let Round::Stop = self.round(id, l, gathered, &inner(scope, value, None))? {
@@ -228,24 +234,57 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     /// `@result + [f]`
+    #[inline]
     fn append<'s>(&mut self, element: &'s Node, gathered: &mut Gathered, scope: &'s Scope<'s>) -> Result<(), Halt>
     where
         'r: 's,
     {
         self.context.charge(1)?;
-        let value = self.eval(element, scope);
         let list = if matches!(element.op, Op::Const(_)) { 0 } else { price::LIST };
-        match value {
-            Err(halt) if halt.is_fatal() => return Err(halt),
-            Err(halt) => merge(&mut gathered.halted, halt),
-            Ok(value) if gathered.halted.is_none() => {
-                self.context.charge(list + 1)?;
-                gathered.list.push(value.own());
-                return Ok(());
+        let before = self.context.cost();
+        if let Some(value) = self.operand(element, scope, LEVELS + 1) {
+            self.context.charge(list + 1)?;
+            if gathered.halted.is_none() {
+                match value {
+                    Short::Ref(value) => push_clone(&mut gathered.list, value),
+                    Short::Int(i) => push_clone(&mut gathered.list, &Value::Int(i)),
+                }
             }
-            Ok(_) => {}
+            return Ok(());
         }
-        self.context.charge(list + 1)
+        self.context.forget_back_to(before);
+        self.evaluate_and_append(element, list, gathered, scope)
+    }
+
+    #[inline(never)]
+    fn evaluate_and_append<'s>(
+        &mut self,
+        element: &'s Node,
+        list: u64,
+        gathered: &mut Gathered,
+        scope: &'s Scope<'s>,
+    ) -> Result<(), Halt>
+    where
+        'r: 's,
+    {
+        let value = match &element.op {
+            // Its short way was tried.
+            Op::Binary(binary) if binary.of_ints && !P::ON => self.long_binary(element.id, binary, scope),
+            _ => self.eval(element, scope),
+        };
+        if let Err(halt) = &value
+            && halt.is_fatal()
+        {
+            return value.map(drop);
+        }
+        self.context.charge(list + 1)?;
+        match value {
+            Err(halt) => merge(&mut gathered.halted, halt),
+            Ok(_) if gathered.halted.is_some() => {}
+            Ok(Val::Own(value)) if !matches!(value, Value::Int(_) | Value::Double(_)) => gathered.list.push(value),
+            Ok(value) => push_clone(&mut gathered.list, value.get()),
+        }
+        Ok(())
     }
 
     /// `cel.@mapInsert(@result, k, f)`: three arguments, so that evaluation stops at the first that fails.

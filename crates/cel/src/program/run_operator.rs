@@ -40,7 +40,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     #[inline(never)]
-    fn long_binary<'s>(&mut self, id: NodeId, binary: &'s Binary, scope: &'s Scope<'s>) -> Outcome<'s>
+    pub(super) fn long_binary<'s>(&mut self, id: NodeId, binary: &'s Binary, scope: &'s Scope<'s>) -> Outcome<'s>
     where
         'r: 's,
     {

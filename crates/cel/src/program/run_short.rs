@@ -24,7 +24,7 @@ const MOST_TEXTS: usize = 6;
 
 /// A value under way on a short way: nothing that must be dropped.
 #[derive(Clone, Copy)]
-enum Short<'s> {
+pub(super) enum Short<'s> {
     Ref(&'s Value),
     Int(i64),
 }
@@ -165,18 +165,26 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             at = match (&qualifier.key, at) {
                 (QualifierKey::Field(key), Value::Map(map)) => map.get_field(key)?,
                 (QualifierKey::Field(_), _) => return None,
-                (QualifierKey::Const(key), _) => at_key(at, key)?,
-                (QualifierKey::Node(node), _) => {
-                    let key = self.variable_at_hand(node, scope)?;
-                    // A long one is counted.
-                    if price::key_work(key) > price::ROUND_WORK {
-                        return None;
-                    }
-                    at_key(at, key)?
-                }
+                (key, _) => self.step_by_key(key, at, scope)?,
             };
         }
         Some(at)
+    }
+
+    #[inline(never)]
+    fn step_by_key<'s>(&self, key: &'s QualifierKey, at: &'s Value, scope: &'s Scope<'s>) -> Option<&'s Value>
+    where
+        'r: 's,
+    {
+        match key {
+            QualifierKey::Const(key) => at_key(at, key),
+            QualifierKey::Node(node) => {
+                let key = self.variable_at_hand(node, scope)?;
+                // A long one is counted.
+                if price::key_work(key) > price::ROUND_WORK { None } else { at_key(at, key) }
+            }
+            QualifierKey::Field(_) => None,
+        }
     }
 
     fn variable_at_hand<'s>(&self, node: &'s Node, scope: &'s Scope<'s>) -> Option<&'s Value>
@@ -219,7 +227,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let right = self.operand(&binary.right, scope, LEVELS)?;
         let left = self.operand(&binary.left, scope, LEVELS)?;
         let (Some(a), Some(b)) = (left.int(), right.int()) else {
-            return self.comparison_of_others(binary.op, left, right);
+            return self.comparison_of_others(binary, left, right);
         };
         let truth = match binary.op {
             Equal => a == b,
@@ -234,12 +242,24 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     #[inline(never)]
-    fn comparison_of_others(&mut self, op: BinaryOp, left: Short<'_>, right: Short<'_>) -> Option<bool> {
+    fn comparison_of_others(&mut self, binary: &Binary, left: Short<'_>, right: Short<'_>) -> Option<bool> {
         use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         let (Short::Ref(left), Short::Ref(right)) = (left, right) else { return None };
-        let (truth, cost) = match (left, right, op) {
+        let (truth, cost) = match (left, right, binary.op) {
             (Value::String(a), Value::String(b), Equal) => (a == b, price::comparison(left, right)),
             (Value::String(a), Value::String(b), NotEqual) => (a != b, price::comparison(left, right)),
+            (Value::String(a), Value::String(b), Less | LessEqual | Greater | GreaterEqual)
+                if binary.target.resolved =>
+            {
+                let order = a.as_bytes().cmp(b.as_bytes());
+                let truth = match binary.op {
+                    Less => order.is_lt(),
+                    LessEqual => order.is_le(),
+                    Greater => order.is_gt(),
+                    _ => order.is_ge(),
+                };
+                (truth, price::comparison(left, right))
+            }
             (Value::Bool(a), Value::Bool(b), Equal) => (a == b, 1),
             (Value::Bool(a), Value::Bool(b), NotEqual) => (a != b, 1),
             (Value::Double(a), Value::Double(b), Equal) => (a == b, 1),
@@ -259,13 +279,13 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     /// Not deeper: where the short way ends, the long one goes down a level and tries again, so that the work would be the square
     /// of the depth.
     #[inline(always)]
-    fn operand<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>, levels: u32) -> Option<Short<'s>>
+    pub(super) fn operand<'s>(&mut self, node: &'s Node, scope: &'s Scope<'s>, levels: u32) -> Option<Short<'s>>
     where
         'r: 's,
     {
         match &node.op {
             Op::Binary(binary) => self.sum(binary, scope, levels.checked_sub(1)?).map(Short::Int),
-            Op::Call(call) => self.size(call, scope).map(Short::Int),
+            Op::Call(call) => self.int_call(call, scope).map(Short::Int),
             _ => self.peek(node, scope).map(Short::Ref),
         }
     }
@@ -343,21 +363,24 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
-    /// `size(x)` of a list or map, whose size is known.
+    /// `size(x)` of a list or map, whose size is known, and `-x` of an int.
     #[inline(never)]
-    fn size<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<i64>
+    pub(super) fn int_call<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<i64>
     where
         'r: 's,
     {
-        let (Some(Known::Size), [argument]) = (call.known, &*call.arguments) else { return None };
+        let (Some(known @ (Known::Size | Known::Negate)), [argument]) = (call.known, &*call.arguments) else {
+            return None;
+        };
         let value = self.peek(argument, scope)?;
-        let size = match value {
-            Value::List(list) => list.len(),
-            Value::Map(map) => map.len(),
+        let result = match (known, value) {
+            (Known::Size, Value::List(list)) => i64::try_from(list.len()).ok()?,
+            (Known::Size, Value::Map(map)) => i64::try_from(map.len()).ok()?,
+            (Known::Negate, Value::Int(i)) => i.checked_neg()?,
             _ => return None,
         };
         let price = run_call::price_of(&call.target, std::slice::from_ref(value));
-        self.context.charge_if_affordable(price).then_some(i64::try_from(size).unwrap_or(i64::MAX))
+        self.context.charge_if_affordable(price).then_some(result)
     }
 
     /// `!x`, but not of another: for their levels see [`Run::operand`].
@@ -398,7 +421,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Known::StartsWith => t.starts_with(&**p),
             Known::EndsWith => t.ends_with(&**p),
             Known::Contains => t.contains(&**p),
-            Known::Not | Known::HasValue | Known::Size => return None,
+            Known::Not | Known::HasValue | Known::Size | Known::Negate => return None,
         };
         let cost = match (call.target.resolved, test) {
             (false, _) => 1,

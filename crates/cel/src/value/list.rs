@@ -85,6 +85,19 @@ impl List {
     }
 }
 
+/// Adds a clone. Written out for the frequent kinds, since a value that was just made word by word is not moved as quickly: a
+/// compiler loads more than a word at once, which waits until the words are out.
+#[inline]
+pub(crate) fn push_clone(values: &mut Vec<Value>, value: &Value) {
+    match value {
+        Value::Int(i) => values.push(Value::Int(*i)),
+        Value::Double(d) => values.push(Value::Double(*d)),
+        Value::String(s) => values.push(Value::String(s.clone())),
+        Value::Map(m) => values.push(Value::Map(m.clone())),
+        other => values.push(other.clone()),
+    }
+}
+
 impl From<Vec<Value>> for List {
     fn from(values: Vec<Value>) -> List {
         List(Arc::new(Elements { values, identity: None }))

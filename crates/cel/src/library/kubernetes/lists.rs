@@ -11,7 +11,7 @@ use crate::{
         build::{at, function, invalid, method, no_overload, no_overload_of, priced},
         cost::{self, Price},
         lists::has_order,
-        operators::sum as plus,
+        operators::{sum as plus, whole},
     },
     types::Type,
     value::Value,
@@ -34,6 +34,7 @@ pub(crate) const TRAVERSAL: Price = Price::new(
 /// Levels that the price looks into; what is below counts 1 (no value of an expression nests so deep).
 const DEEPEST: usize = crate::limits::MAX_VALUE_DEPTH;
 
+#[inline]
 fn traversal(value: &Value, levels: usize, visits: &mut u64) -> u64 {
     let Some(left) = visits.checked_sub(1) else { return u64::MAX };
     *visits = left;
@@ -42,12 +43,18 @@ fn traversal(value: &Value, levels: usize, visits: &mut u64) -> u64 {
     match value {
         Value::String(s) => bytes(s.len()),
         Value::Bytes(b) => bytes(b.len()),
-        Value::List(_) | Value::Map(_) if levels == 0 => 1,
+        Value::List(_) | Value::Map(_) if levels > 0 => traversal_of_parts(value, levels, visits),
+        _ => 1,
+    }
+}
+
+fn traversal_of_parts(value: &Value, levels: usize, visits: &mut u64) -> u64 {
+    match value {
         Value::List(list) => {
             list.as_slice().iter().fold(0, |n: u64, v| n.saturating_add(traversal(v, levels - 1, visits)))
         }
         Value::Map(map) => map.iter().fold(0, |n: u64, (key, v)| {
-            let key = if let crate::value::Key::String(s) = key { bytes(s.len()) } else { 1 };
+            let key = if let crate::value::Key::String(s) = key { s.len() as u64 / 10 } else { 1 };
             n.saturating_add(key).saturating_add(traversal(v, levels - 1, visits))
         }),
         _ => 1,
@@ -204,6 +211,8 @@ fn sum(args: &[Value], zero: Value) -> Result<Value, Halt> {
     };
     for value in elements {
         total = match (&total, value) {
+            (Value::Int(a), Value::Int(b)) => Value::Int(whole(a.checked_add(*b))?),
+            (Value::Double(a), Value::Double(b)) => Value::Double(a + b),
             (Value::Duration(_), Value::Timestamp(_)) => return Err(no_overload()),
             (a, b) => plus(a, b)?,
         };
