@@ -235,11 +235,15 @@ impl Inner {
         if let Some((_, old)) = self.position(&key).and_then(|at| self.entries.get_mut(at)) {
             return Some(std::mem::replace(old, value));
         }
+        self.push(key, value);
+        None
+    }
+
+    fn push(&mut self, key: Key, value: Value) {
         self.entries.push((key, value));
         if self.index.is_some() || self.entries.len() > LINEAR {
             self.index_last();
         }
-        None
     }
 
     /// Enters the last entry into the index, or makes the index.
@@ -278,6 +282,14 @@ impl MapBuilder {
     /// Adds or replaces; returns what was there.
     pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
         self.0.insert(key.into(), value)
+    }
+
+    /// Adds an entry whose key is known not to be there, as those of another map are not, or those that the caller writes: nobody
+    /// looks. Of two entries of one key the map would have both.
+    pub fn push(&mut self, key: impl Into<Key>, value: Value) {
+        let key = key.into();
+        debug_assert!(!self.contains(&key), "`{key}` is there already");
+        self.0.push(key, value);
     }
 
     /// The value of a key.
@@ -526,6 +538,22 @@ mod tests {
         finds(&one, "k3", Some(3));
         assert_eq!(two.entry_at(3), Some((&"k3".into(), &Value::Null)));
         assert_eq!(two.len(), 20);
+    }
+
+    #[test]
+    fn what_is_pushed_is_found_as_what_is_inserted() {
+        for n in [2, 8, 9, 1000] {
+            let mut builder = MapBuilder::default();
+            for (key, value) in numbers(n).iter() {
+                builder.push(key.clone(), value.clone());
+            }
+            assert_eq!(builder.insert("k0", Value::Int(-1)), Some(Value::Int(0)));
+            let map = builder.build();
+            finds(&map, "k0", Some(-1));
+            finds(&map, &format!("k{}", n - 1), Some(n - 1));
+            finds(&map, "none", None);
+            assert_eq!(map.iter().count() as i64, n);
+        }
     }
 
     #[test]
