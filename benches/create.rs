@@ -1,5 +1,6 @@
 //! Creates in process, without HTTP to the client: BucketInfo of `examples/` evaluated and from memory, and how a quiet user
-//! fares beside a greedy one whose sources are slow.
+//! fares beside a greedy one whose sources are slow. `cargo bench --bench create -- creates` leaves the latter out, which takes
+//! longer, and `neighbours` the former.
 //!
 //! Absent: sockets to clients, TLS; what a whole server answers in a second.
 #![allow(
@@ -40,8 +41,15 @@ use tokio::{
 const OBJECTS: usize = 100;
 
 fn main() {
-    bucket_info();
-    noisy_neighbour();
+    // cargo adds flags of its own.
+    let wanted: Vec<_> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == part);
+    if is_wanted("creates") {
+        bucket_info();
+    }
+    if is_wanted("neighbours") {
+        noisy_neighbour();
+    }
 }
 
 /// Who asks for what.

@@ -14,7 +14,9 @@
 use cel::{Value, value::MapBuilder};
 use celandine::engine::{
     diagnostic::{FieldPath, Place, Severity},
-    schema::{Structural, admit, default, from_type, openapi, prune, rules, simple, to_cel, types, validate},
+    schema::{
+        Structural, admit, admit_bounded, default, from_type, openapi, prune, rules, simple, to_cel, types, validate,
+    },
 };
 
 /// A small generator (xorshift), so that every run is the same.
@@ -149,6 +151,8 @@ fn admission_is_idempotent_and_shares() {
             let defaulted = default(&schema, given.clone()).unwrap();
             assert!(same(&default(&schema, defaulted.clone()).unwrap(), &defaulted), "{schema:#?}\n{given:?}");
             let (pruned, _) = prune(&schema, given.clone());
+            let at_once = admit_bounded(&schema, given.clone()).unwrap();
+            assert_eq!(format!("{at_once:?}"), format!("{:?}", prune(&schema, defaulted)), "{schema:#?}\n{given:?}");
             let (again, unknown) = prune(&schema, pruned.clone());
             assert!(same(&again, &pruned) && unknown.is_empty(), "{schema:#?}\n{given:?}");
             validate(&schema, &given, &FieldPath::root());

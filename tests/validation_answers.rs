@@ -252,3 +252,24 @@ fn a_name_is_not_needed() {
     assert_eq!(object["metadata"].get("name"), None);
     assert_eq!(object["metadata"]["namespace"], "default");
 }
+
+/// Metadata is decoded on its own, before defaults; a name that is not sent is not there, whatever the author wishes.
+#[test]
+fn metadata_has_no_defaults() {
+    let kind = kind(
+        "spec: {versions: [{schema: {openAPIV3Schema: {type: object, properties: {\
+         metadata: {type: object, properties: {name: {type: string, default: x}}},\
+         spec: {type: object, default: {}, properties: {bucket: {type: string, default: b}}}}}}}]}",
+    );
+    let sent = Sent {
+        body: r#"{"kind":"BucketInfo","status":{"a":1},"apiVersion":"crd.example.io/v1alpha1"}"#.into(),
+        content_type: "application/json",
+        namespace: "default",
+        field_validation: FieldValidation::Strict,
+    };
+    let mut object = serde_json::to_value(&ask(&kind, &sent).unwrap().object).unwrap();
+    let metadata = object["metadata"].take();
+    assert_eq!((metadata.get("name"), &metadata["namespace"]), (None, &Json::from("default")));
+    let rest = r#"{"apiVersion":"crd.example.io/v1alpha1","kind":"BucketInfo","metadata":null,"spec":{"bucket":"b"}}"#;
+    assert_eq!(object.to_string(), rest);
+}

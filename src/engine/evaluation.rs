@@ -86,8 +86,10 @@ impl Evaluation {
     pub(crate) fn new(plan: Arc<Plan>, inputs: Inputs) -> Evaluation {
         let mut runner = Runner::new(plan.slots);
         runner.set(OBJECT, Slot::Value(to_cel(&plan.schema, &inputs.object)));
-        runner.set(AUTHORIZER, Slot::Value(library::authorizer()));
-        runner.set(REQUEST_RESOURCE, Slot::Value(request_resource(&inputs.request)));
+        if plan.asks_authorizer {
+            runner.set(AUTHORIZER, Slot::Value(library::authorizer()));
+            runner.set(REQUEST_RESOURCE, Slot::Value(request_resource(&inputs.request)));
+        }
         runner.set(REQUEST, Slot::Value(inputs.request));
         Evaluation {
             states: plan.nodes.iter().map(|_| State::Waiting).collect(),
@@ -512,8 +514,8 @@ fn request_resource(request: &Value) -> Value {
 fn object_of(need: &Need) -> (Arc<str>, Arc<str>) {
     match need {
         Need::Get { namespace, name, .. } => (namespace.clone(), name.clone()),
-        Need::List { namespace, .. } => (namespace.clone(), "".into()),
-        Need::Call(_) | Need::Decide(_) => ("".into(), "".into()),
+        Need::List { namespace, .. } => (namespace.clone(), Arc::default()),
+        Need::Call(_) | Need::Decide(_) => Default::default(),
     }
 }
 

@@ -75,6 +75,19 @@ impl Plan {
         self.asks_authorizer
     }
 
+    /// Whether an expression can tell if a field of `request` is there, or what it is.
+    pub fn reads_of_request(&self, field: &str) -> bool {
+        let reads = |path: &AttributePath| path.fields.first().is_none_or(|first| &**first == field);
+        // `authorizer.requestResource` is made of these.
+        self.asks_authorizer && matches!(field, "resource" | "namespace" | "name")
+            || self.inputs.iter().any(|path| &*path.variable == "request" && reads(path))
+    }
+
+    /// Whether anything is decided before something is read.
+    pub fn validates_early(&self) -> bool {
+        self.validations.iter().any(|validation| validation.early)
+    }
+
     /// What one create is estimated to cost at most, in units of CEL cost: the sum over all expressions, as often as each is
     /// evaluated. Objects of the workspace are taken to have usual sizes where nothing bounds them.
     pub fn estimated_cost(&self) -> u64 {

@@ -41,7 +41,7 @@ mod trail;
 pub mod types;
 pub mod validate;
 
-pub use admit::{DefaultsError, admit, default, prune};
+pub use admit::{DefaultsError, admit, admit_bounded, default, prune};
 pub use field_error::FieldError;
 pub use infer::from_type;
 pub use json_schema::from_json_schema;

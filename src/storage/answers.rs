@@ -81,10 +81,19 @@ impl Answers {
         Answers { cache, flights: Arc::default() }
     }
 
-    /// Looks for an answer, waits for one in flight, or says that the caller evaluates.
-    pub(crate) async fn turn(&self, key: Key, workspace: &Workspace, user: &UserInfo, deadline: Instant) -> Turn {
+    /// Looks for an answer, which may be kept for `ttl`, waits for one in flight, or says that the caller evaluates.
+    pub(crate) async fn turn(
+        &self,
+        key: Key,
+        ttl: Duration,
+        workspace: &Workspace,
+        user: &UserInfo,
+        deadline: Instant,
+    ) -> Turn {
         let reader = Reader { objects: workspace.objects(), authorizer: workspace.authorizer(), user };
-        if let Some(entry) = self.kept(&key, &reader) {
+        if !ttl.is_zero()
+            && let Some(entry) = self.kept(&key, &reader)
+        {
             return if entry.basis().is_for(&reader).await { Turn::Hit(entry) } else { Turn::Alone };
         }
         let key = Arc::new(key);
@@ -113,16 +122,25 @@ impl Answers {
     }
 
     /// Ends a flight: keeps the outcome if it may be kept, and hands it to those who wait if it may be shared.
-    pub(crate) fn land(&self, lead: Lead, entry: Option<Entry>, ttl: Duration) {
-        let entry = entry.map(Arc::new);
+    pub(crate) fn land(&self, mut lead: Lead, made: Made<'_>) {
+        if made.ttl.is_zero() {
+            // Only those who wait can have it.
+            if let Some(followers) = lead.leave() {
+                flights::tell(&followers, Entry::new(lead.key(), made).map(Arc::new));
+            }
+            return;
+        }
+        let entry = Entry::new(lead.key(), made).map(Arc::new);
         if let Some(entry) = &entry
-            && !ttl.is_zero()
             && entry.may_be_kept()
             && entry.weight() as usize <= MAX_ENTRY
         {
             self.cache.insert(Arc::clone(lead.key()), Arc::clone(entry));
         }
-        lead.land(entry);
+        // Only now, so that whoever comes finds the one or the other.
+        if let Some(followers) = lead.leave() {
+            flights::tell(&followers, entry);
+        }
     }
 
     /// What is kept and still right.

@@ -9,9 +9,15 @@ mod reads;
 mod request;
 mod resolve;
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
-use cel::{Value, value::MapBuilder};
+use cel::{
+    Value,
+    value::{Key, MapBuilder},
+};
 use tokio::time::Instant;
 
 use self::resolve::{Resolved, resolve};
@@ -38,6 +44,10 @@ use crate::{
 
 /// The longest that a create may take: kube-apiserver's default for requests.
 pub const MAX_DEADLINE: Duration = Duration::from_secs(34);
+
+/// Made once: every request has them.
+static CREATE: LazyLock<Arc<str>> = LazyLock::new(|| "create".into());
+static STATUS: LazyLock<Arc<str>> = LazyLock::new(|| "status".into());
 
 /// What all creates of a process share. The default has nothing, for one create at a time: nothing is kept, nothing refused.
 #[derive(Debug, Default)]
@@ -125,11 +135,11 @@ pub struct Created {
 /// 403, as kube-apiserver words it.
 pub async fn authorize(target: &Target<'_>, user: &UserInfo, namespace: &str) -> Result<(), Status> {
     let attributes = Attributes {
-        verb: "create".into(),
+        verb: CREATE.clone(),
         group: target.kind.group.clone(),
         version: target.version.name.clone(),
         resource: target.kind.names.plural.clone(),
-        namespace: if target.kind.namespaced { namespace.into() } else { "".into() },
+        namespace: if target.kind.namespaced { namespace.into() } else { Arc::default() },
         ..Attributes::default()
     };
     match target.workspace.authorizer().decide(user, &attributes).await.allowed {
@@ -220,12 +230,16 @@ fn answered(
 ) -> Created {
     let creation = Creation { timestamp: request.moment.timestamp(), observed_at: observed.precise_timestamp() };
     let mut object = MapBuilder::with_capacity(admitted.object.len() + 1);
+    let metadata = admitted.metadata.to_map(Some(&creation));
     for (key, value) in admitted.object.iter() {
-        object.insert(key.clone(), value.clone());
+        let value = match key {
+            Key::String(name) if &**name == "metadata" => metadata.clone().into(),
+            _ => value.clone(),
+        };
+        object.push(key.clone(), value);
     }
-    object.insert("metadata", admitted.metadata.to_value(Some(&creation)));
     if let Some(status) = answer.status {
-        object.insert("status", status);
+        object.insert(STATUS.clone(), status);
     }
     let mut warnings = admitted.warnings;
     warnings.extend(target.version.deprecation.iter().map(ToString::to_string));

@@ -64,9 +64,10 @@ pub enum DecodeError {
 /// [`DecodeError::UnknownFormat`].
 pub fn format(content_type: Option<&str>) -> Result<Format, DecodeError> {
     let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    match media_type.to_ascii_lowercase().as_str() {
-        "" | "application/json" => Ok(Format::Json),
-        "application/yaml" => Ok(Format::Yaml),
+    match media_type {
+        "" => Ok(Format::Json),
+        json if json.eq_ignore_ascii_case("application/json") => Ok(Format::Json),
+        yaml if yaml.eq_ignore_ascii_case("application/yaml") => Ok(Format::Yaml),
         _ => Err(DecodeError::UnknownFormat),
     }
 }

@@ -10,6 +10,9 @@ use crate::api::{ErrorCode, Status, StatusCause, StatusDetails};
 /// Bytes of an answer: above what etcd would ever store (1.5 MiB), below what hurts a client.
 pub const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
+/// Bytes of most answers.
+const USUAL: usize = 1024;
+
 /// Why a value is not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
@@ -38,7 +41,7 @@ pub enum Style {
 /// # Errors
 /// [`EncodeError`]
 pub fn within(most: usize, style: Style, value: &impl Serialize) -> Result<Vec<u8>, EncodeError> {
-    let mut out = Bounded { bytes: Vec::new(), most, full: false };
+    let mut out = Bounded { bytes: Vec::with_capacity(USUAL.min(most)), most, full: false };
     let written = match style {
         Style::Json => serde_json::to_writer(&mut out, value).map_err(|error| error.to_string()),
         Style::Pretty(indent) => {
@@ -124,6 +127,11 @@ impl io::Write for Bounded {
         }
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
+    }
+
+    /// All or nothing, each time: there is no rest to go on with.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes).map(drop)
     }
 
     fn flush(&mut self) -> io::Result<()> {

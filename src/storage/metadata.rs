@@ -6,10 +6,7 @@ mod validate;
 
 use std::sync::{Arc, LazyLock};
 
-use cel::{
-    Value,
-    value::{Map, MapBuilder},
-};
+use cel::value::{Map, MapBuilder};
 
 pub use typed::decode;
 pub use validate::validate;
@@ -59,36 +56,36 @@ impl Metadata {
     }
 
     /// As `object.metadata` is seen by expressions, and answered when the timestamps are added.
-    pub fn to_value(&self, creation: Option<&Creation>) -> Value {
+    pub fn to_map(&self, creation: Option<&Creation>) -> Map {
         // Made once: every object has them.
         static NAMES: LazyLock<[Arc<str>; 6]> = LazyLock::new(|| {
             ["annotations", "creationTimestamp", "generateName", "labels", "name", "namespace"].map(Arc::from)
         });
         let [of_annotations, of_timestamp, of_generate_name, of_labels, of_name, of_namespace] = &*NAMES;
-        let mut fields = MapBuilder::default();
+        let mut fields = MapBuilder::with_capacity(NAMES.len());
         let annotations = match creation {
             Some(creation) => with_observed_at(&self.annotations, &creation.observed_at),
             None => self.annotations.clone(),
         };
         if !annotations.is_empty() {
-            fields.insert(of_annotations.clone(), annotations.into());
+            fields.push(of_annotations.clone(), annotations.into());
         }
         if let Some(creation) = creation {
-            fields.insert(of_timestamp.clone(), creation.timestamp.as_str().into());
+            fields.push(of_timestamp.clone(), creation.timestamp.as_str().into());
         }
         if let Some(generate_name) = &self.generate_name {
-            fields.insert(of_generate_name.clone(), generate_name.clone().into());
+            fields.push(of_generate_name.clone(), generate_name.clone().into());
         }
         if !self.labels.is_empty() {
-            fields.insert(of_labels.clone(), self.labels.clone().into());
+            fields.push(of_labels.clone(), self.labels.clone().into());
         }
         if let Some(name) = &self.name {
-            fields.insert(of_name.clone(), name.clone().into());
+            fields.push(of_name.clone(), name.clone().into());
         }
         if let Some(namespace) = &self.namespace {
-            fields.insert(of_namespace.clone(), namespace.clone().into());
+            fields.push(of_namespace.clone(), namespace.clone().into());
         }
-        fields.build().into()
+        fields.build()
     }
 }
 
@@ -102,11 +99,13 @@ pub struct Creation {
 }
 
 fn with_observed_at(annotations: &Map, observed_at: &str) -> Map {
+    // Made once: every answer has it.
+    static NAME: LazyLock<Arc<str>> = LazyLock::new(|| OBSERVED_AT.into());
     let mut builder = MapBuilder::with_capacity(annotations.len() + 1);
     for (key, value) in annotations.iter() {
-        builder.insert(key.clone(), value.clone());
+        builder.push(key.clone(), value.clone());
     }
-    builder.insert(OBSERVED_AT, observed_at.into());
+    builder.insert(NAME.clone(), observed_at.into());
     builder.build()
 }
 

@@ -1,7 +1,7 @@
 //! What Kubernetes' create strategy does before anything is answered: checks, defaults, pruning, validation, in its order.
 //!
 //! Absent: the projection (engine), reading objects, HTTP codes (refusal).
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cel::{
     Value,
@@ -86,6 +86,9 @@ impl std::str::FromStr for FieldValidation {
     }
 }
 
+/// Made once: every object has it.
+static METADATA: LazyLock<Arc<str>> = LazyLock::new(|| "metadata".into());
+
 /// An object that is ready to be answered.
 #[derive(Clone, Debug)]
 pub struct Admitted {
@@ -164,15 +167,23 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
     };
 
     let (mut metadata, unknown_metadata) = metadata::decode(fields.get("metadata")).map_err(unfit)?;
+    let invalid = |name: Option<&str>, errors: Vec<FieldError>| Refusal::Invalid {
+        kind: shown(kind).into(),
+        group: group.into(),
+        name: shown(name.unwrap_or_default()).into(),
+        errors,
+    };
+    // Before the object is made, which has it; what is wrong with it is told in its turn.
+    let name_sent = metadata.name.clone();
+    let placed = place(&mut metadata, expected.namespaced, sent.namespace);
+    metadata.generate(sent.random);
     let ours = group == expected.group && version == expected.version && kind == expected.kind;
-    let (fields, unknown) = match ours {
-        true => defaulted_and_pruned(expected.schema, &fields, &metadata).map_err(|error| Refusal::Invalid {
-            kind: shown(kind).into(),
-            group: group.into(),
-            name: shown(metadata.name.as_deref().unwrap_or_default()).into(),
-            errors: vec![field_error::invalid_omitted(&FieldPath::root().field("spec"), &error.to_string())],
+    let (object, unknown) = match ours {
+        true => defaulted_and_pruned(expected.schema, &fields, &metadata).map_err(|error| {
+            let path = FieldPath::root().field("spec");
+            invalid(name_sent.as_deref(), vec![field_error::invalid_omitted(&path, &error.to_string())])
         })?,
-        false => (fields.clone(), Vec::new()),
+        false => (Map::default(), Vec::new()),
     };
     let mut strict = decoded.strict;
     strict.extend(unknown_metadata);
@@ -191,24 +202,15 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
             expected: format!("{}/{}", expected.group, expected.version),
         });
     }
-    place(&mut metadata, expected.namespaced, sent.namespace)?;
-    metadata.generate(sent.random);
-
-    let invalid = |errors: Vec<FieldError>| Refusal::Invalid {
-        kind: shown(kind).into(),
-        group: group.into(),
-        name: shown(metadata.name.as_deref().unwrap_or_default()).into(),
-        errors,
-    };
+    placed?;
     if kind != expected.kind {
         let path = FieldPath::root().field("kind");
         let detail = format!("must be {}", expected.kind);
-        return Err(invalid(vec![field_error::invalid(&path, &kind.into(), &detail)]));
+        return Err(invalid(metadata.name.as_deref(), vec![field_error::invalid(&path, &kind.into(), &detail)]));
     }
-    let object = with_metadata(&fields, &metadata);
     let errors = invalidities(expected, &metadata, &object);
     if !errors.is_empty() {
-        return Err(invalid(errors));
+        return Err(invalid(metadata.name.as_deref(), errors));
     }
     Ok(Admitted { object, metadata, warnings })
 }
@@ -222,25 +224,20 @@ fn group_version(api_version: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// A client's `status` is dropped before anything looks at it: the server alone decides it.
+/// The object with its metadata as it was decoded: an author's defaults of a name are none.
 fn defaulted_and_pruned(
     schema: &Structural,
     fields: &Map,
     metadata: &Metadata,
 ) -> Result<(Map, Vec<String>), DefaultsError> {
-    let mut sent = MapBuilder::with_capacity(fields.len());
-    for (key, value) in fields.iter() {
-        match key {
-            Key::String(name) if matches!(&**name, "status" | "metadata") => {}
-            _ => drop(sent.insert(key.clone(), value.clone())),
-        }
+    let metadata = metadata.to_map(None);
+    let sent = with_metadata(fields, metadata.clone().into());
+    let (admitted, unknown) = schema::admit_bounded(schema, sent.into())?;
+    let Value::Map(mut object) = admitted else { return Ok((Map::default(), unknown)) };
+    if !matches!(object.get("metadata"), Some(Value::Map(map)) if map.same(&metadata)) {
+        object.insert(METADATA.clone(), metadata.into());
     }
-    sent.insert("metadata", metadata.to_value(None));
-    let defaulted = schema::default(schema, sent.build().into())?;
-    Ok(match schema::prune(schema, defaulted) {
-        (Value::Map(fields), unknown) => (fields, unknown),
-        (_, unknown) => (Map::default(), unknown),
-    })
+    Ok((object, unknown))
 }
 
 /// The object lives where the path says, and says so itself.
@@ -258,21 +255,19 @@ fn place(metadata: &mut Metadata, namespaced: bool, namespace: &str) -> Result<(
     }
 }
 
-/// apiVersion and kind first, then metadata, then the rest as it was sent.
-fn with_metadata(fields: &Map, metadata: &Metadata) -> Map {
+/// apiVersion and kind first, then metadata, then the rest as it was sent. A client's `status` is dropped before anything looks
+/// at it: the server alone decides it.
+fn with_metadata(fields: &Map, metadata: Value) -> Map {
     let mut object = MapBuilder::with_capacity(fields.len() + 1);
-    let head = ["apiVersion", "kind", "metadata"];
-    for name in head {
-        match fields.get(name) {
-            _ if name == "metadata" => drop(object.insert(name, metadata.to_value(None))),
-            Some(value) => drop(object.insert(name, value.clone())),
-            None => {}
+    let is = |key: &Key, names: &[&str]| matches!(key, Key::String(key) if names.contains(&&**key));
+    for name in ["apiVersion", "kind"] {
+        for (key, value) in fields.iter().filter(|(key, _)| is(key, &[name])) {
+            object.push(key.clone(), value.clone());
         }
     }
-    for (key, value) in fields.iter() {
-        if !matches!(key, Key::String(name) if head.contains(&&**name)) {
-            object.insert(key.clone(), value.clone());
-        }
+    object.push(METADATA.clone(), metadata);
+    for (key, value) in fields.iter().filter(|(key, _)| !is(key, &["apiVersion", "kind", "metadata", "status"])) {
+        object.push(key.clone(), value.clone());
     }
     object.build()
 }

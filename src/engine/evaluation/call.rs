@@ -12,7 +12,7 @@ use crate::engine::{
     outcome::ExpressionFailure,
     plan::{Call, Read, Source, Template, Text},
     run::{Runner, Stop, scalar_text},
-    schema::{FieldError, default, prune, to_cel, validate},
+    schema::{FieldError, admit_bounded, to_cel, validate},
     url,
 };
 
@@ -122,8 +122,8 @@ pub(super) fn answer(source: &Source, body: Value) -> Result<Value, String> {
         None => body,
     };
     let Some(schema) = &call.schema else { return Ok(value) };
-    let value = default(schema, value).map_err(|error| format!("the answer does not fit the schema: {error}"))?;
-    let (value, _) = prune(schema, value);
+    let (value, _) =
+        admit_bounded(schema, value).map_err(|error| format!("the answer does not fit the schema: {error}"))?;
     let errors = validate(schema, &value, &FieldPath::root().field("answer"));
     match errors.first() {
         None => Ok(to_cel(schema, &value)),

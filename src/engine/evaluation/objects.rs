@@ -21,7 +21,7 @@ use crate::engine::{
 /// The read, every value fit for its place.
 pub(super) fn need(runner: &mut Runner, objects: &Objects) -> Result<Need, Stop> {
     let namespace = match &objects.namespace {
-        Namespace::All => "".into(),
+        Namespace::All => Arc::default(),
         Namespace::Own => own_namespace(runner),
         Namespace::Template(text) => fit(runner, text, "namespace", |text| match text {
             "" => vec![],

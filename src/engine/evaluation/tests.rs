@@ -617,6 +617,29 @@ fn the_answer_depends_on_what_is_read_after_the_early_validations() {
     assert_eq!(paths(plan.answer_inputs()), answer);
     assert_eq!(paths(plan.inputs()), [&answer[..], &["request.time"]].concat());
     assert!(!plan.asks_authorizer());
+    assert!(plan.validates_early());
     definition.validations[0].expression = "authorizer.requestResource.check('approve').allowed()".into();
     assert!(compiled(&definition).asks_authorizer());
+}
+
+#[test]
+fn of_the_request_is_made_what_expressions_can_tell() {
+    #[track_caller]
+    fn check(expression: &str, expected: &[&str]) {
+        let plan = plan(&definition(vec![], &[("a", &format!("${{{expression}}}"))]));
+        let fields =
+            ["uid", "kind", "resource", "name", "namespace", "operation", "dryRun", "userInfo", "time", "workspace"];
+        let read: Vec<_> = fields.into_iter().filter(|field| plan.reads_of_request(field)).collect();
+        assert_eq!(read, expected, "{expression}");
+        assert!(!plan.validates_early());
+    }
+    check("'a'", &[]);
+    check("request.userInfo.groups[0] + request.name", &["name", "userInfo"]);
+    check("has(request.uid) ? 'a' : 'b'", &["uid"]);
+    check(
+        "[request].map(r, r.name)[0]",
+        &["uid", "kind", "resource", "name", "namespace", "operation", "dryRun", "userInfo", "time", "workspace"],
+    );
+    let asked = "string(authorizer.requestResource.check('approve').allowed())";
+    check(asked, &["resource", "name", "namespace"]);
 }

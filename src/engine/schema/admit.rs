@@ -35,23 +35,29 @@ pub struct DefaultsError;
 /// # Errors
 /// There are too many.
 pub fn default(schema: &Structural, value: Value) -> Result<Value, DefaultsError> {
-    let mut pass = Pass { prune: false, default: true, unknown: Vec::new(), room: Some(MAX_DEFAULTED) };
-    let defaulted = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
-    if pass.room.is_none() { Err(DefaultsError) } else { Ok(defaulted.unwrap_or(value)) }
+    let (defaulted, pass) = Pass::of(false, Some(MAX_DEFAULTED)).over(schema, value);
+    if pass.room.is_none() { Err(DefaultsError) } else { Ok(defaulted) }
 }
 
 /// Drops what the schema does not know, and says what that was, the first hundred of it: `spec.objs[0].y`. Idempotent.
 pub fn prune(schema: &Structural, value: Value) -> (Value, Vec<String>) {
-    let mut pass = Pass { prune: true, default: false, unknown: Vec::new(), room: Some(0) };
-    let pruned = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
-    (pruned.unwrap_or(value), pass.unknown)
+    let (pruned, pass) = Pass { default: false, ..Pass::of(true, Some(0)) }.over(schema, value);
+    (pruned, pass.unknown)
 }
 
-/// Both in one pass: pruned, then defaulted.
+/// Both in one pass, for what an author wrote: as many defaults as his schema has.
 pub fn admit(schema: &Structural, value: Value) -> (Value, Vec<String>) {
-    let mut pass = Pass { prune: true, default: true, unknown: Vec::new(), room: Some(usize::MAX) };
-    let admitted = pass.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
-    (admitted.unwrap_or(value), pass.unknown)
+    let (admitted, pass) = Pass::of(true, Some(usize::MAX)).over(schema, value);
+    (admitted, pass.unknown)
+}
+
+/// Both in one pass, for what somebody sent: the same as [`default`], then [`prune`].
+///
+/// # Errors
+/// There are too many defaults.
+pub fn admit_bounded(schema: &Structural, value: Value) -> Result<(Value, Vec<String>), DefaultsError> {
+    let (admitted, pass) = Pass::of(true, Some(MAX_DEFAULTED)).over(schema, value);
+    if pass.room.is_none() { Err(DefaultsError) } else { Ok((admitted, pass.unknown)) }
 }
 
 struct Pass {
@@ -70,7 +76,7 @@ pub(super) enum Change {
     Remove,
 }
 
-/// A map after changes, each at the position of its entry, in order; then what is added.
+/// A map after changes, each at the position of its entry, in order; then what is added, which is not there.
 pub(super) fn rebuild(map: &Map, changes: Vec<(usize, Change)>, added: Vec<(Arc<str>, Value)>) -> Option<Map> {
     if changes.is_empty() && added.is_empty() {
         return None;
@@ -80,17 +86,27 @@ pub(super) fn rebuild(map: &Map, changes: Vec<(usize, Change)>, added: Vec<(Arc<
     for (i, (key, value)) in map.iter().enumerate() {
         match changes.next_if(|(at, _)| *at == i).map(|(_, change)| change) {
             Some(Change::Remove) => {}
-            Some(Change::Replace(new)) => drop(out.insert(key.clone(), new)),
-            None => drop(out.insert(key.clone(), value.clone())),
+            Some(Change::Replace(new)) => out.push(key.clone(), new),
+            None => out.push(key.clone(), value.clone()),
         }
     }
     for (name, value) in added {
-        out.insert(name, value);
+        out.push(name, value);
     }
     Some(out.build())
 }
 
 impl Pass {
+    fn of(prune: bool, room: Option<usize>) -> Pass {
+        Pass { prune, default: true, unknown: Vec::new(), room }
+    }
+
+    /// The value as it is after the pass.
+    fn over(mut self, schema: &Structural, value: Value) -> (Value, Pass) {
+        let changed = self.node(schema, &value, &Trail::Root(&FieldPath::root()), 0);
+        (changed.unwrap_or(value), self)
+    }
+
     /// `None` where nothing changes, so that the caller keeps the very same value.
     fn node(&mut self, schema: &Structural, value: &Value, at: &Trail<'_>, depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {

@@ -37,6 +37,9 @@ pub(super) fn check(schema: &Structural, value: &Value, at: &Trail<'_>, errors: 
             embedded(schema, fields, at, errors);
             for (key, value) in fields.iter() {
                 let Key::String(name) = key else { continue };
+                if !matches!(value, Value::List(_) | Value::Map(_)) {
+                    continue;
+                }
                 if let Some(property) = schema.properties.get(name) {
                     check(property, value, &Trail::Field(at, name), errors, depth + 1);
                 } else if let Some(values) = schema.field(name) {

@@ -160,7 +160,7 @@ pub struct Origin {
     pub exact: bool,
 }
 
-/// `properties`: in the author's order, found by binary search.
+/// `properties`: in the author's order, found by binary search where they are many.
 #[derive(Clone, Debug, Default)]
 pub struct Properties {
     entries: Vec<(Arc<str>, Arc<Structural>)>,
@@ -168,9 +168,15 @@ pub struct Properties {
     sorted: Vec<u32>,
 }
 
+/// Up to so many properties it is faster to compare lengths, which mostly differ, and few texts.
+const LINEAR: usize = 16;
+
 impl Properties {
     /// A property by name.
     pub fn get(&self, name: &str) -> Option<&Arc<Structural>> {
+        if self.entries.len() <= LINEAR {
+            return self.entries.iter().find(|(known, _)| **known == *name).map(|(_, schema)| schema);
+        }
         let name_of = |i: &u32| self.entries.get(*i as usize).map_or("", |(name, _)| name);
         let at = self.sorted.binary_search_by(|i| name_of(i).cmp(name)).ok()?;
         self.entries.get(*self.sorted.get(at)? as usize).map(|(_, schema)| schema)

@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use futures_util::future::try_join_all;
 use tokio::time::Instant;
 
 use crate::{
@@ -199,19 +199,12 @@ impl Basis {
             (account.as_ref().unwrap_or(user), attributes, Some(decision))
         });
         // Concurrently, for those authorizers that ask elsewhere.
-        let mut checks: FuturesUnordered<_> = reads
-            .chain(decided)
-            .map(async |(user, attributes, wanted)| {
-                let decision = authorizer.decide(user, attributes).await;
-                wanted.map_or(decision.allowed, |wanted| decision == *wanted)
-            })
-            .collect();
-        while let Some(fine) = checks.next().await {
-            if !fine {
-                return false;
-            }
-        }
-        true
+        let checks = reads.chain(decided).map(async |(user, attributes, wanted)| {
+            let decision = authorizer.decide(user, attributes).await;
+            let is_fine = wanted.map_or(decision.allowed, |wanted| decision == *wanted);
+            if is_fine { Ok(()) } else { Err(()) }
+        });
+        try_join_all(checks).await.is_ok()
     }
 
     /// Bytes that it takes, about.

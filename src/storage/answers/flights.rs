@@ -4,16 +4,19 @@
 //! Absent: whether an answer is for whoever waits (answers).
 use std::{
     collections::{HashMap, hash_map},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::watch;
 
 use super::{Entry, Key};
 
-/// Evaluations under way.
+/// Evaluations under way, each with those who wait for it, if anybody does: mostly nobody.
 #[derive(Debug, Default)]
-pub(super) struct Flights(Mutex<HashMap<Arc<Key>, watch::Receiver<Option<Landing>>>>);
+pub(super) struct Flights(Mutex<HashMap<Arc<Key>, Option<Followers>>>);
+
+/// Where those who wait hear of the end; gone without a word where there was none.
+pub(super) type Followers = watch::Sender<Option<Landing>>;
 
 /// How a flight ended.
 #[derive(Clone, Debug)]
@@ -36,26 +39,38 @@ pub(super) enum Joined {
 pub(super) struct Flight(watch::Receiver<Option<Landing>>);
 
 /// One's own evaluation. Dropping it without an outcome hands it to one of those who wait.
+///
+/// INVARIANT: until it has left, the flight of its key is its own: others follow that, and nobody else ends it.
 #[derive(Debug)]
 pub(crate) struct Lead {
     flights: Arc<Flights>,
     key: Arc<Key>,
-    landing: watch::Sender<Option<Landing>>,
+    has_left: bool,
 }
 
 impl Flights {
     /// Follows the flight of a key, or begins it.
     pub(super) fn join(self: &Arc<Flights>, key: &Arc<Key>) -> Joined {
-        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match flights.entry(Arc::clone(key)) {
-            hash_map::Entry::Occupied(flight) => Joined::Follow(Flight(flight.get().clone())),
+        match self.lock().entry(Arc::clone(key)) {
+            hash_map::Entry::Occupied(mut flight) => {
+                let followers = flight.get_mut().get_or_insert_with(|| watch::Sender::new(None));
+                Joined::Follow(Flight(followers.subscribe()))
+            }
             hash_map::Entry::Vacant(place) => {
-                let (landing, flight) = watch::channel(None);
-                place.insert(flight);
-                Joined::Lead(Lead { flights: Arc::clone(self), key: Arc::clone(key), landing })
+                place.insert(None);
+                Joined::Lead(Lead { flights: Arc::clone(self), key: Arc::clone(key), has_left: false })
             }
         }
     }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<Key>, Option<Followers>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells those who wait.
+pub(super) fn tell(followers: &Followers, entry: Option<Arc<Entry>>) {
+    followers.send_replace(Some(entry.map_or(Landing::Private, Landing::Answer)));
 }
 
 impl Flight {
@@ -73,24 +88,16 @@ impl Lead {
         &self.key
     }
 
-    /// Ends with an outcome.
-    pub(super) fn land(self, entry: Option<Arc<Entry>>) {
-        // Whoever comes from now on finds what is kept, or begins a flight of its own.
-        self.leave();
-        self.landing.send_replace(Some(entry.map_or(Landing::Private, Landing::Answer)));
-    }
-
-    fn leave(&self) {
-        let mut flights = self.flights.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = flights.get(&self.key).is_some_and(|flight| flight.same_channel(&self.landing.subscribe()));
-        if own {
-            flights.remove(&self.key);
-        }
+    /// Ends; to those who wait, if anybody does, the caller says how. Whoever comes from now on finds what is kept, or begins a
+    /// flight of its own.
+    pub(super) fn leave(&mut self) -> Option<Followers> {
+        let is_first = !std::mem::replace(&mut self.has_left, true);
+        is_first.then(|| self.flights.lock().remove(&self.key)).flatten().flatten()
     }
 }
 
 impl Drop for Lead {
     fn drop(&mut self) {
-        self.leave();
+        drop(self.leave());
     }
 }

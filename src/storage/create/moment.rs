@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use cel::value::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 
 /// The instant and the randomness of one request.
 #[derive(Clone, Copy, Debug)]
@@ -78,12 +79,14 @@ impl Moment {
 
     /// RFC 3339 in seconds, as `creationTimestamp` is written.
     pub fn timestamp(&self) -> String {
-        format!("{:.0}", self.time)
+        const SECONDS: DateTimePrinter = DateTimePrinter::new().precision(Some(0));
+        SECONDS.timestamp_to_string(&self.time)
     }
 
     /// RFC 3339 in microseconds, as Kubernetes' `MicroTime` is written.
     pub fn precise_timestamp(&self) -> String {
-        format!("{:.6}", self.time)
+        const MICROSECONDS: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
+        MICROSECONDS.timestamp_to_string(&self.time)
     }
 
     /// For expressions.

@@ -23,23 +23,29 @@ static RESOURCE: Names<3> = LazyLock::new(|| ["group", "version", "resource"].ma
 static USER_INFO: Names<4> = LazyLock::new(|| ["username", "uid", "groups", "extra"].map(Arc::from));
 static OPERATION: LazyLock<Arc<str>> = LazyLock::new(|| "CREATE".into());
 
-/// The value of `request`, as in Kubernetes' admission requests, plus `time` and `workspace`.
+/// The value of `request`, as in Kubernetes' admission requests, plus `time` and `workspace`: of its fields those that the plan
+/// reads, which are few.
 pub(super) fn value(target: &Target<'_>, request: &CreateRequest<'_>, admitted: &Admitted) -> Value {
     let Target { workspace, kind, version, .. } = target;
     let of = |what: &Arc<str>| [kind.group.clone().into(), version.name.clone().into(), what.clone().into()];
-    let fields = [
-        request.moment.entropy.uid().into(),
-        object(&KIND, of(&kind.names.kind)),
-        object(&RESOURCE, of(&kind.names.plural)),
-        admitted.name().into(),
-        admitted.namespace().into(),
-        OPERATION.clone().into(),
-        request.dry_run.into(),
-        user_info(request.user),
-        Value::Timestamp(request.moment.to_cel()),
-        workspace.path().clone().into(),
-    ];
-    object(&REQUEST, fields)
+    let [uid, of_kind, resource, name, namespace, operation, dry_run, user, time, path] = &*REQUEST;
+    let mut fields = MapBuilder::default();
+    let mut field = |name: &Arc<str>, value: &dyn Fn() -> Value| {
+        if version.plan.reads_of_request(name) {
+            fields.push(name.clone(), value());
+        }
+    };
+    field(uid, &|| request.moment.entropy.uid().into());
+    field(of_kind, &|| object(&KIND, of(&kind.names.kind)));
+    field(resource, &|| object(&RESOURCE, of(&kind.names.plural)));
+    field(name, &|| admitted.name().into());
+    field(namespace, &|| admitted.namespace().into());
+    field(operation, &|| OPERATION.clone().into());
+    field(dry_run, &|| request.dry_run.into());
+    field(user, &|| user_info(request.user));
+    field(time, &|| Value::Timestamp(request.moment.to_cel()));
+    field(path, &|| workspace.path().clone().into());
+    fields.build().into()
 }
 
 fn user_info(user: &UserInfo) -> Value {
@@ -47,7 +53,7 @@ fn user_info(user: &UserInfo) -> Value {
         |texts: &[String]| Value::List(List::from(texts.iter().map(|text| text.as_str().into()).collect::<Vec<_>>()));
     let mut extra = MapBuilder::with_capacity(user.extra.len());
     for (key, values) in &user.extra {
-        extra.insert(key.as_str(), strings(values));
+        extra.push(key.as_str(), strings(values));
     }
     let fields = [user.username.as_str().into(), user.uid.as_str().into(), strings(&user.groups), extra.build().into()];
     object(&USER_INFO, fields)
@@ -56,7 +62,7 @@ fn user_info(user: &UserInfo) -> Value {
 fn object<const N: usize>(names: &Names<N>, fields: [Value; N]) -> Value {
     let mut map = MapBuilder::with_capacity(N);
     for (name, value) in names.iter().zip(fields) {
-        map.insert(name.clone(), value);
+        map.push(name.clone(), value);
     }
     map.build().into()
 }

@@ -79,23 +79,38 @@ pub(super) async fn resolve(
     let key = shared.answers.as_ref().and_then(|answers| {
         Some((answers, Key::new(objects, target.catalog, &target.version.plan, request.user, &inputs)?))
     });
-    let mut run = Run::new(shared, target, request.user, inputs, deadline);
-    // What depends on the request alone is decided for each.
-    if let Some(outcome) = run.begin().await? {
-        return Ok(own(run.ended(outcome).into(), request, CacheUse::Bypass));
+    let start = |inputs| Run::new(shared, target, request.user, inputs, deadline);
+    if !target.version.plan.validates_early() {
+        return reuse(key, target, request, deadline, || start(inputs)).await;
     }
+    // What depends on the request alone is decided for each.
+    let mut run = start(inputs);
+    match run.begin().await? {
+        Some(outcome) => Ok(own(run.ended(outcome).into(), request, CacheUse::Bypass)),
+        None => reuse(key, target, request, deadline, || run).await,
+    }
+}
+
+/// Finds the outcome of a key, or makes it: `run` is only begun where it is needed.
+async fn reuse<'a>(
+    key: Option<(&Answers, Key)>,
+    target: &Target<'_>,
+    request: &CreateRequest<'_>,
+    deadline: Instant,
+    run: impl FnOnce() -> Run<'a>,
+) -> Result<Resolved, Status> {
     let Some((answers, key)) = key else {
-        return Ok(own(run.finish().await?.into(), request, CacheUse::Bypass));
+        return Ok(own(run().finish().await?.into(), request, CacheUse::Bypass));
     };
-    match answers.turn(key, target.workspace, request.user, deadline).await {
+    match answers.turn(key, target.version.cache, target.workspace, request.user, deadline).await {
         Turn::Hit(entry) => Ok(others(&entry, CacheUse::Hit)),
         Turn::Coalesced(entry) => Ok(others(&entry, CacheUse::Coalesced)),
         Turn::Lead(lead) => {
-            let evaluated = run.finish().await?;
+            let evaluated = run().finish().await?;
             Ok(own(land(answers, lead, target, request, evaluated), request, CacheUse::Miss))
         }
-        Turn::Alone => Ok(own(run.finish().await?.into(), request, CacheUse::Miss)),
-        Turn::TimedOut => Ok(own(run.time_out().into(), request, CacheUse::Coalesced)),
+        Turn::Alone => Ok(own(run().finish().await?.into(), request, CacheUse::Miss)),
+        Turn::TimedOut => Ok(own(run().time_out().into(), request, CacheUse::Coalesced)),
     }
 }
 
@@ -127,8 +142,7 @@ fn land(answers: &Answers, lead: Lead, target: &Target<'_>, request: &CreateRequ
             observed: request.moment.time,
             ttl: target.version.cache,
         };
-        let entry = Entry::new(lead.key(), made);
-        answers.land(lead, entry, target.version.cache);
+        answers.land(lead, made);
     }
     Own { outcome, refusals, sources }
 }

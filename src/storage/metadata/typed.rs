@@ -82,7 +82,7 @@ pub fn decode(metadata: Option<&Value>) -> Result<(Metadata, Vec<String>), Strin
         }
     };
     let mut unknown = Vec::new();
-    check_struct("ObjectMeta", OBJECT_META, map, "", "metadata", &mut unknown)?;
+    check_struct("ObjectMeta", OBJECT_META, map, &Place::default(), &mut unknown)?;
     let metadata = Metadata {
         name: text(map, "name"),
         generate_name: text(map, "generateName"),
@@ -93,42 +93,48 @@ pub fn decode(metadata: Option<&Value>) -> Result<(Metadata, Vec<String>), Strin
     Ok((metadata, unknown))
 }
 
-fn check_struct(
-    name: &str,
-    fields: Fields,
-    map: &Map,
-    stack: &str,
-    path: &str,
-    unknown: &mut Vec<String>,
-) -> Result<(), String> {
+/// A struct within ObjectMeta, as text is made of it where something is wrong; `default()` is ObjectMeta itself.
+#[derive(Default)]
+struct Place {
+    /// Go's: the fields on the way, without indexes, with a dot after each.
+    stack: String,
+    /// With indexes, and a dot before each.
+    path: String,
+}
+
+fn check_struct(name: &str, fields: Fields, map: &Map, at: &Place, unknown: &mut Vec<String>) -> Result<(), String> {
     for (key, value) in map.iter() {
         let Key::String(key) = key else { continue };
         match fields.iter().find(|(field, _)| *field == &**key) {
-            None if unknown.len() < MAX_UNKNOWN => unknown.push(format!("unknown field \"{path}.{}\"", shown(key))),
+            None if unknown.len() < MAX_UNKNOWN => {
+                unknown.push(format!("unknown field \"metadata{}.{}\"", at.path, shown(key)));
+            }
             None => {}
-            Some((field, ty)) => check(name, ty, value, &format!("{stack}{field}"), &format!("{path}.{key}"), unknown)?,
+            Some((field, ty)) => check(name, field, ty, value, at, unknown)?,
         }
     }
     Ok(())
 }
 
-/// `stack` is Go's: the fields on the way, without indexes.
 fn check(
     name: &str,
+    field: &str,
     ty: &Type,
     value: &Value,
-    stack: &str,
-    path: &str,
+    at: &Place,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
+    let stack = &at.stack;
     let wrong = |value: &Value, go: &str| {
-        Err(format!("json: cannot unmarshal {} into Go struct field {name}.{stack} of type {go}", json_type(value)))
+        let json = json_type(value);
+        Err(format!("json: cannot unmarshal {json} into Go struct field {name}.{stack}{field} of type {go}"))
     };
     match (ty, value) {
         (Type::Anything, _) | (_, Value::Null) => Ok(()),
         (Type::String(_), Value::String(_)) | (Type::Int, Value::Int(_)) | (Type::Bool, Value::Bool(_)) => Ok(()),
         (Type::Int, Value::Double(number)) => {
-            Err(format!("json: cannot unmarshal number {number} into Go struct field {name}.{stack} of type int64"))
+            let place = format!("{name}.{stack}{field}");
+            Err(format!("json: cannot unmarshal number {number} into Go struct field {place} of type int64"))
         }
         (Type::Time, Value::String(text)) if text.parse::<jiff::Timestamp>().is_ok() => Ok(()),
         (Type::Time, Value::String(text)) => {
@@ -153,8 +159,14 @@ fn check(
                 match item {
                     Value::Null => {}
                     Value::Map(map) => {
-                        let path = format!("{path}[{index}]");
-                        check_struct(item_name, fields, map, &format!("{stack}."), &path, unknown)?;
+                        let path = format!("{}.{field}[{index}]", at.path);
+                        check_struct(
+                            item_name,
+                            fields,
+                            map,
+                            &Place { stack: format!("{stack}{field}."), path },
+                            unknown,
+                        )?;
                     }
                     other => return wrong(other, &format!("v1.{item_name}")),
                 }

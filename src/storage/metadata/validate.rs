@@ -24,10 +24,13 @@ const MAX_ERRORS: usize = 256;
 
 /// All that is wrong.
 pub fn validate(metadata: &Metadata, namespaced: bool) -> Vec<FieldError> {
-    let path = FieldPath::root().field("metadata");
+    let path = |field: &str| FieldPath::root().field("metadata").field(field);
     let mut errors = Vec::new();
     let mut invalid = |field: &str, value: &str, messages: Vec<String>| {
-        let path = path.field(field);
+        if messages.is_empty() {
+            return;
+        }
+        let path = path(field);
         let left = MAX_ERRORS.saturating_sub(errors.len());
         let messages = messages.iter().take(left);
         errors.extend(messages.map(|message| field_error::invalid(&path, &Value::from(&*shown(value)), message)));
@@ -50,10 +53,10 @@ pub fn validate(metadata: &Metadata, namespaced: bool) -> Vec<FieldError> {
     }
     let size: usize = sorted(&metadata.annotations).iter().map(|(key, value)| key.len() + value.len()).sum();
     if size > MAX_ANNOTATIONS {
-        errors.push(field_error::too_long(&path.field("annotations"), MAX_ANNOTATIONS as u64));
+        errors.push(field_error::too_long(&path("annotations"), MAX_ANNOTATIONS as u64));
     }
     if namespaced && metadata.namespace.is_none() {
-        errors.push(field_error::required(&path.field("namespace"), ""));
+        errors.push(field_error::required(&path("namespace"), ""));
     }
     errors
 }
