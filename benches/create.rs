@@ -1,6 +1,6 @@
-//! Creates in process, without HTTP to the client: BucketInfo of `examples/` evaluated and from memory, and how a quiet user
-//! fares beside a greedy one whose sources are slow. `cargo bench --bench create -- creates` leaves the latter out, which takes
-//! longer, and `neighbours` the former.
+//! Creates in process: BucketInfo of `examples/` evaluated, from memory, and from memory as the server answers a request for it,
+//! and how a quiet user fares beside a greedy one whose sources are slow. `cargo bench --bench create -- creates` leaves the
+//! latter out, which takes longer, and `neighbours` the former.
 //!
 //! Absent: sockets to clients, TLS; what a whole server answers in a second.
 #![allow(
@@ -17,8 +17,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use celandine::{
     api::UserInfo,
+    server::{Limits, Service},
     storage::{
         answers::Answers,
         create::{self, CreateRequest, Created, Moment, Shared, Target},
@@ -31,11 +33,17 @@ use celandine::{
     },
 };
 use celandine_benches::{Contender, compare};
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
     runtime::Runtime,
 };
+
+/// The program's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Objects in the bucket.
 const OBJECTS: usize = 100;
@@ -103,7 +111,7 @@ fn bucket_info() {
         })
         .collect();
     std::fs::write(more.path().join("more.yaml"), objects).unwrap();
-    let (_directory, workspace) = workspace(&[&Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples"), more.path()]);
+    let (directory, workspace) = workspace(&[&Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples"), more.path()]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let question = Ask {
         user: named("jane"),
@@ -126,13 +134,41 @@ fn bucket_info() {
     };
     let answer = String::from_utf8(run(&uncached)).unwrap();
     assert!(answer.contains(&format!(r#""objects":{OBJECTS}"#)), "{answer}");
+    let service = Service::new(Arc::clone(directory.workspaces()), Limits::default());
+    let request = request(&question.body);
+    let serve = || {
+        runtime.block_on(async { service.call(request.clone()).await.into_body().collect().await }).unwrap().to_bytes()
+    };
+    let answer = serve();
+    assert!(String::from_utf8_lossy(&answer).contains(&format!(r#""objects":{OBJECTS}"#)), "{answer:?}");
     println!(
         "a create with its answer as JSON: one get, one list of {OBJECTS} objects; the first, then how many times slower"
     );
     compare(
         "BucketInfo",
-        vec![Contender::new("from memory", || run(&cached)), Contender::new("evaluated", || run(&uncached))],
+        vec![
+            Contender::new("from memory", || run(&cached)),
+            Contender::new("from memory, by the server", serve),
+            Contender::new("evaluated", || run(&uncached)),
+        ],
     );
+}
+
+/// A create as kubectl asks for it.
+fn request(body: &str) -> Request<Full<Bytes>> {
+    let path = "/apis/storage.acme.example/v1/namespaces/default/bucketinfos";
+    Request::post(format!("{path}?fieldManager=kubectl-create&fieldValidation=Strict"))
+        .header("host", "localhost")
+        .header("user-agent", "kubectl/v1.32.4 (linux/amd64) kubernetes/59526cd")
+        .header("accept", "application/json")
+        .header("accept-encoding", "gzip")
+        .header("content-type", "application/json")
+        .header("kubectl-command", "kubectl create")
+        .header("kubectl-session", "0f6f1f0c-9f0b-4b7e-8f43-6f0f3f4bb1a1")
+        .header("impersonate-user", "jane")
+        .header("content-length", body.len())
+        .body(Full::new(Bytes::copy_from_slice(body.as_bytes())))
+        .unwrap()
 }
 
 /// What a slow source takes.

@@ -11,6 +11,7 @@ use crate::{
         user::{AUTHENTICATED, MASTERS, UNAUTHENTICATED},
     },
     server::{
+        published::Found,
         reply::Failure,
         request_info::{RequestInfo, ResourcePath},
         status,
@@ -80,16 +81,18 @@ fn default_role(attributes: &Attributes) -> Option<&'static str> {
     basic.then_some("system:basic-user")
 }
 
-/// The attributes of a request for objects.
-pub fn attributes(info: &RequestInfo, path: &ResourcePath) -> Attributes {
+/// The attributes of a request for objects of what was found for it.
+pub fn attributes(info: &RequestInfo<'_>, found: Found<'_>, path: &ResourcePath<'_>) -> Attributes {
+    // An empty one is shared by all.
+    let text = |text: &str| if text.is_empty() { Arc::default() } else { text.into() };
     Attributes {
-        verb: (&*info.verb).into(),
-        group: path.group.as_str().into(),
-        version: path.version.as_str().into(),
-        resource: path.resource.as_str().into(),
-        subresource: path.subresource.as_str().into(),
-        namespace: path.namespace.as_str().into(),
-        name: path.name.as_str().into(),
+        verb: text(&info.verb),
+        group: Arc::clone(&found.group.name),
+        version: Arc::clone(&found.version.name),
+        resource: Arc::clone(&found.resource.plural),
+        subresource: text(&path.subresource),
+        namespace: text(&path.namespace),
+        name: text(&path.name),
         path: None,
     }
 }

@@ -1,10 +1,13 @@
 //! POST of an ephemeral kind: options, the namespace, the answer's form.
 //!
 //! Absent: what a create answers (storage).
-use std::{fmt::Write as _, sync::Arc, time::Duration};
+use std::{
+    fmt::Write as _,
+    sync::{Arc, LazyLock},
+};
 
 use cel::Value;
-use http::{Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::json;
 
 use crate::{
@@ -18,7 +21,7 @@ use crate::{
         body::Body,
         negotiate::{self, Form, Media},
         object,
-        reply::{self, Answer, Failure},
+        reply::{self, Answer, Failure, Millis, SERVER_TIMING},
         request_info::ResourcePath,
         routes::{Place, SERVED},
         service::Context,
@@ -42,7 +45,7 @@ const MAX_FIELD_MANAGER: usize = 128;
 pub(super) async fn create(
     context: &Context<'_>,
     place: &Place,
-    path: &ResourcePath,
+    path: &ResourcePath<'_>,
     version: &Arc<EphemeralVersion>,
     body: &[u8],
 ) -> Answer {
@@ -72,7 +75,9 @@ pub(super) async fn create(
         Some(response) => response,
         None => context.apart(|| respond(context, wanted, version, &object)).await?,
     };
-    response.extensions_mut().insert(reply::ServerTiming(server_timing(&timing)));
+    if let Ok(timing) = HeaderValue::try_from(server_timing(&timing)) {
+        response.headers_mut().insert(SERVER_TIMING, timing);
+    }
     reply::warn(response.headers_mut(), &warnings);
     Ok(response)
 }
@@ -85,8 +90,7 @@ fn server_timing(timing: &Timing) -> String {
         CacheUse::Coalesced => "coalesced",
         CacheUse::Bypass => "bypass",
     };
-    let millis = |duration: Duration| duration.as_secs_f64() * 1000.0;
-    let mut text = format!("cache;desc={cache}, queue;dur={:.3}", millis(timing.queued));
+    let mut text = format!("cache;desc={cache}, queue;dur={}", Millis(timing.queued));
     for SourceTime { source, took, cache } in &timing.sources {
         let cache = match cache {
             None => "",
@@ -95,7 +99,7 @@ fn server_timing(timing: &Timing) -> String {
             Some(egress::CacheUse::Revalidated) => ";desc=revalidated",
             Some(egress::CacheUse::Miss) => ";desc=miss",
         };
-        let _ = write!(text, ", source.{source}{cache};dur={:.3}", millis(*took));
+        let _ = write!(text, ", source.{source}{cache};dur={}", Millis(*took));
     }
     text
 }
@@ -143,12 +147,12 @@ fn options(context: &Context<'_>) -> Result<Options, Failure> {
         errors.push(field_error::not_supported(&FieldPath::root().field("dryRun"), &text(other), &["All"]));
     }
     let manager = query.get("fieldManager").unwrap_or_default();
-    let path = FieldPath::root().field("fieldManager");
+    let at = || FieldPath::root().field("fieldManager");
     if manager.len() > MAX_FIELD_MANAGER {
-        errors.push(field_error::too_long(&path, MAX_FIELD_MANAGER as u64));
+        errors.push(field_error::too_long(&at(), MAX_FIELD_MANAGER as u64));
     }
     if manager.contains(|c: char| c.is_control() || (c.is_whitespace() && c != ' ')) {
-        errors.push(field_error::invalid(&path, &text(manager), "should only contain printable characters"));
+        errors.push(field_error::invalid(&at(), &text(manager), "should only contain printable characters"));
     }
     let validation = query.get("fieldValidation").unwrap_or_default();
     let field_validation = validation.parse().unwrap_or_else(|_| {
@@ -169,12 +173,13 @@ fn invalid_options(errors: &[FieldError]) -> Status {
 
 /// A namespace must be there, as kube-apiserver's admission demands. Workspaces without any Namespace object have all.
 fn namespace(place: &Place, name: &str) -> Result<(), Failure> {
-    if name.is_empty() {
+    static KIND: LazyLock<GroupVersionKind> = LazyLock::new(|| GroupVersionKind::new("", "v1", "Namespace"));
+    // That one is always there.
+    if name.is_empty() || name == "default" {
         return Ok(());
     }
     let objects = place.workspace.objects();
-    let kind = GroupVersionKind::new("", "v1", "Namespace");
-    let unknown = name != "default" && objects.revision_of(&kind) > 0 && objects.get(&kind, "", name).is_none();
+    let unknown = objects.revision_of(&KIND) > 0 && objects.get(&KIND, "", name).is_none();
     if unknown || !names::dns1123_label(name).is_empty() {
         return Err(Box::new(status::not_found("", "namespaces", name)));
     }
@@ -183,6 +188,8 @@ fn namespace(place: &Place, name: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

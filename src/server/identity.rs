@@ -3,7 +3,7 @@
 //! Absent: authentication (there is none yet: that is why only loopback is listened on), authorization (access).
 use std::collections::BTreeMap;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use percent_encoding::percent_decode_str;
 
 use crate::{
@@ -14,9 +14,9 @@ use crate::{
     server::{reply::Failure, status},
 };
 
-const USER: &str = "impersonate-user";
-const GROUP: &str = "impersonate-group";
-const UID: &str = "impersonate-uid";
+const USER: HeaderName = HeaderName::from_static("impersonate-user");
+const GROUP: HeaderName = HeaderName::from_static("impersonate-group");
+const UID: HeaderName = HeaderName::from_static("impersonate-uid");
 const EXTRA: &str = "impersonate-extra-";
 const ANONYMOUS: &str = "system:anonymous";
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
@@ -27,7 +27,7 @@ pub fn user(headers: &HeaderMap) -> Result<UserInfo, Failure> {
     let uid = one(headers, UID)?.unwrap_or_default();
     let mut groups = Vec::new();
     for value in headers.get_all(GROUP) {
-        groups.push(text(GROUP, value.as_bytes())?);
+        groups.push(text(&GROUP, value.as_bytes())?);
     }
     let extra = extra(headers)?;
     if username.is_empty() {
@@ -53,8 +53,8 @@ pub fn user(headers: &HeaderMap) -> Result<UserInfo, Failure> {
     Ok(UserInfo { username, uid, groups, extra })
 }
 
-fn one(headers: &HeaderMap, name: &str) -> Result<Option<String>, Failure> {
-    headers.get(name).map(|v| text(name, v.as_bytes())).transpose()
+fn one(headers: &HeaderMap, name: HeaderName) -> Result<Option<String>, Failure> {
+    headers.get(&name).map(|v| text(&name, v.as_bytes())).transpose()
 }
 
 fn extra(headers: &HeaderMap) -> Result<BTreeMap<String, Vec<String>>, Failure> {
@@ -64,15 +64,17 @@ fn extra(headers: &HeaderMap) -> Result<BTreeMap<String, Vec<String>>, Failure> 
         let Some(key) = name.as_str().strip_prefix(EXTRA) else { continue };
         // As kube-apiserver: a key that cannot be decoded is taken as it is.
         let key = percent_decode_str(key).decode_utf8().map_or_else(|_| key.to_owned(), |k| k.into_owned());
-        extra.entry(key).or_default().push(text(name.as_str(), value.as_bytes())?);
+        extra.entry(key).or_default().push(text(name, value.as_bytes())?);
     }
     Ok(extra)
 }
 
-fn text(name: &str, bytes: &[u8]) -> Result<String, Failure> {
+fn text(name: &HeaderName, bytes: &[u8]) -> Result<String, Failure> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(Box::new(status::bad_request(format!("the header {} is not UTF-8", status::echo(name))))),
+        Err(_) => {
+            Err(Box::new(status::bad_request(format!("the header {} is not UTF-8", status::echo(name.as_str())))))
+        }
     }
 }
 
@@ -81,16 +83,20 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(headers: &[(&'static str, &'static str)], expected: &str) {
+    fn check(headers: &[(HeaderName, &'static str)], expected: &str) {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.append(*name, value.parse().unwrap());
+            map.append(name, value.parse().unwrap());
         }
         let got = match user(&map) {
             Ok(u) => format!("{} {:?} {:?} {:?}", u.username, u.uid, u.groups, u.extra),
             Err(e) => format!("{} {}", e.code.get(), e.message),
         };
         assert!(got.starts_with(expected), "{got}");
+    }
+
+    fn extra_header(key: &str) -> HeaderName {
+        format!("{EXTRA}{key}").parse().unwrap()
     }
 
     #[test]
@@ -108,11 +114,7 @@ mod tests {
             r#"system:serviceaccount:ns:sa "" ["system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"]"#,
         );
         check(
-            &[
-                (USER, "j"),
-                ("impersonate-extra-acme.example%2Fteam", "x"),
-                ("impersonate-extra-acme.example%2fteam", "y"),
-            ],
+            &[(USER, "j"), (extra_header("acme.example%2Fteam"), "x"), (extra_header("acme.example%2fteam"), "y")],
             r#"j "" ["system:authenticated"] {"acme.example/team": ["x", "y"]}"#,
         );
         check(&[(GROUP, "a")], "400 requested a group");

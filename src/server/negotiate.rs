@@ -80,12 +80,11 @@ pub struct Wanted {
 /// Most media ranges that are looked at.
 const MAX_RANGES: usize = 64;
 
-/// The ranges of an `Accept` header, the most wanted first (stable among equals), those of quality 0 left out.
-pub fn accept(header: &str) -> Vec<MediaRange<'_>> {
-    let mut ranges: Vec<_> = split_quoted(header, ',').take(MAX_RANGES).filter_map(range).collect();
-    ranges.retain(|r| r.quality > 0.0);
-    ranges.sort_by(|a, b| b.quality.total_cmp(&a.quality));
-    ranges
+/// What is served of the most wanted range of an `Accept` header (the first among equals); quality 0 is not wanted.
+fn accepted<T>(header: &str, served: impl Fn(&MediaRange<'_>) -> Option<T>) -> Option<T> {
+    let ranges = split_quoted(header, ',').take(MAX_RANGES).filter_map(range).filter(|range| range.quality > 0.0);
+    let served = ranges.filter_map(|range| Some((range.quality, served(&range)?)));
+    served.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, served)| served)
 }
 
 fn range(text: &str) -> Option<MediaRange<'_>> {
@@ -151,7 +150,7 @@ impl MediaRange<'_> {
 /// The first form asked for that is served; no header asks for JSON. `None`: 406.
 pub fn objects(header: Option<&str>) -> Option<Wanted> {
     let Some(header) = header.filter(|h| !h.trim().is_empty()) else { return Some(Wanted::default()) };
-    accept(header).iter().find_map(|r| Some(Wanted { encoding: r.encoding()?, form: r.form()? }))
+    accepted(header, |r| Some(Wanted { encoding: r.encoding()?, form: r.form()? }))
 }
 
 /// The first form of discovery asked for.
@@ -159,7 +158,7 @@ pub fn discovery(header: Option<&str>) -> Option<(Discovery, Encoding)> {
     let Some(header) = header.filter(|h| !h.trim().is_empty()) else {
         return Some((Discovery::Legacy, Encoding::Json));
     };
-    accept(header).iter().find_map(|r| {
+    accepted(header, |r| {
         let encoding = r.encoding()?;
         match (r.parameter("g"), r.parameter("v"), r.parameter("as")) {
             (Some("apidiscovery.k8s.io"), Some("v2"), Some("APIGroupDiscoveryList")) => Some((Discovery::V2, encoding)),
@@ -184,7 +183,7 @@ pub enum OpenApi {
 /// The first form of an OpenAPI document asked for, among JSON and (for v2) protobuf.
 pub fn openapi(header: Option<&str>, protobuf: bool) -> Option<OpenApi> {
     let Some(header) = header.filter(|h| !h.trim().is_empty()) else { return Some(OpenApi::Json) };
-    accept(header).iter().find_map(|r| {
+    accepted(header, |r| {
         // kubectl spells the subtype with `@v1.0` up to 1.26 and `.v1.0` later.
         if r.matches("application", "json") {
             Some(OpenApi::Json)
@@ -212,13 +211,14 @@ pub enum Media {
 /// Reads a `Content-Type`.
 pub fn content_type(header: Option<&str>) -> Media {
     let Some(header) = header.filter(|h| !h.trim().is_empty()) else { return Media::Json };
-    let essence = header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match essence.as_str() {
-        "application/json" => Media::Json,
-        "application/yaml" => Media::Yaml,
-        "application/vnd.kubernetes.protobuf" => Media::Protobuf,
-        _ => Media::Unknown,
-    }
+    let essence = header.split(';').next().unwrap_or_default().trim();
+    let known = [
+        ("application/json", Media::Json),
+        ("application/yaml", Media::Yaml),
+        ("application/vnd.kubernetes.protobuf", Media::Protobuf),
+    ];
+    let known = known.into_iter().find(|(name, _)| essence.eq_ignore_ascii_case(name));
+    known.map_or(Media::Unknown, |(_, media)| media)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub fn version() -> Value {
 }
 
 /// `/livez`, `/readyz`, `/healthz` and their single checks.
-pub fn health(probe: &str, check: Option<&str>, closing: bool, query: &Query) -> Response<Body> {
+pub fn health(probe: &str, check: Option<&str>, closing: bool, query: &Query<'_>) -> Response<Body> {
     // A server that is shutting down is alive and not ready.
     let checks: &[(&str, bool)] = match probe {
         "readyz" => &[("ping", true), ("shutdown", !closing)],

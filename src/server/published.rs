@@ -170,12 +170,25 @@ fn reviews() -> impl Iterator<Item = (Arc<str>, Arc<str>, Resource)> {
     })
 }
 
-/// The resource of a group, version and plural; `Err(true)` when the version is there and the resource is not.
-pub fn find<'a>(groups: &'a [Group], group: &str, version: &str, plural: &str) -> Result<&'a Resource, bool> {
-    let version =
-        groups.iter().find(|g| *g.name == *group).and_then(|g| g.versions.iter().find(|v| *v.name == *version));
-    let version = version.ok_or(false)?;
-    version.resources.iter().find(|r| *r.plural == *plural).ok_or(true)
+/// A resource, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// Its group.
+    pub group: &'a Group,
+    /// Its version.
+    pub version: &'a Version,
+    /// Itself.
+    pub resource: &'a Resource,
+}
+
+/// The resource of a group, version and plural among groups in order; `Err(true)` when the version is there and the resource
+/// is not.
+pub fn find<'a>(groups: &'a [Group], group: &str, version: &str, plural: &str) -> Result<Found<'a>, bool> {
+    let group = groups.binary_search_by(|g| (*g.name).cmp(group)).ok().and_then(|at| groups.get(at)).ok_or(false)?;
+    let version = group.versions.iter().find(|v| *v.name == *version).ok_or(false)?;
+    let at = version.resources.binary_search_by(|r| (*r.plural).cmp(plural)).map_err(|_| true)?;
+    let resource = version.resources.get(at).ok_or(true)?;
+    Ok(Found { group, version, resource })
 }
 
 #[cfg(test)]

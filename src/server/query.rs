@@ -1,7 +1,7 @@
 //! The query of a request, as Go's `url.Values` and Kubernetes' option structs read it.
 //!
 //! Absent: what the options do.
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use percent_encoding::percent_decode_str;
 
@@ -10,18 +10,18 @@ const MAX_PARAMETERS: usize = 1_000;
 
 /// Decoded parameters in order.
 #[derive(Clone, Debug, Default)]
-pub struct Query(Vec<(String, String)>);
+pub struct Query<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
-impl Query {
+impl<'a> Query<'a> {
     /// Splits and decodes; pairs that cannot be decoded are dropped, as Go's `Query()` drops them.
-    pub fn parse(raw: &str) -> Query {
+    pub fn parse(raw: &'a str) -> Query<'a> {
         let pairs = raw.split('&').filter(|p| !p.is_empty()).take(MAX_PARAMETERS);
         Query(pairs.filter_map(|p| p.split_once('=').or(Some((p, "")))).filter_map(decode_pair).collect())
     }
 
     /// The first value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
+        self.0.iter().find(|(k, _)| k == name).map(|(_, v)| &**v)
     }
 
     /// The first value of a parameter unless it is empty.
@@ -30,8 +30,8 @@ impl Query {
     }
 
     /// All values of a parameter.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(k, _)| k == name).map(|(_, v)| v.as_str())
+    pub fn all<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b str> {
+        self.0.iter().filter(move |(k, _)| k == name).map(|(_, v)| &**v)
     }
 
     /// Kubernetes' reading of booleans: present and neither `0` nor `false`.
@@ -40,20 +40,22 @@ impl Query {
     }
 }
 
-fn decode_pair((key, value): (&str, &str)) -> Option<(String, String)> {
+fn decode_pair<'a>((key, value): (&'a str, &'a str)) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
     Some((decode(key)?, decode(value)?))
 }
 
-fn decode(raw: &str) -> Option<String> {
-    let spaced = raw.replace('+', " ");
-    let mut bytes = spaced.bytes();
+fn decode(raw: &str) -> Option<Cow<'_, str>> {
+    let mut bytes = raw.bytes();
     while let Some(b) = bytes.next() {
         if b == b'%' && !(bytes.next().is_some_and(hex) && bytes.next().is_some_and(hex)) {
             return None;
         }
     }
     // What is no UTF-8 stays wrong: a selector that was dropped would select everything.
-    Some(percent_decode_str(&spaced).decode_utf8_lossy().into_owned())
+    Some(match raw.contains('+') {
+        true => Cow::Owned(percent_decode_str(&raw.replace('+', " ")).decode_utf8_lossy().into_owned()),
+        false => percent_decode_str(raw).decode_utf8_lossy(),
+    })
 }
 
 fn hex(b: u8) -> bool {

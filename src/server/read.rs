@@ -50,7 +50,7 @@ pub(super) struct Reading {
 pub(super) async fn read(
     context: &Context<'_>,
     place: &Place,
-    path: &ResourcePath,
+    path: &ResourcePath<'_>,
     resource: &Resource,
     version: &StoredVersion,
     mut attributes: Attributes,
@@ -72,7 +72,7 @@ pub(super) async fn read(
     let reading = Reading {
         kind: GroupVersionKind::new(&path.group, &path.version, &resource.kind),
         list_kind: Arc::clone(&resource.list_kind),
-        namespace: (resource.namespaced && !path.namespace.is_empty()).then(|| path.namespace.clone()),
+        namespace: (resource.namespaced && !path.namespace.is_empty()).then(|| path.namespace.to_string()),
         labels: LabelSelector::parse(labels).map_err(|e| bad(e.to_string()))?,
         fields: FieldSelector::parse(watched.as_deref().unwrap_or(fields), &path.group, &resource.kind)
             .map_err(|e| bad(e.to_string()))?,
@@ -98,14 +98,14 @@ fn selected_name(fields: &str) -> Option<&str> {
     })
 }
 
-fn columns(path: &ResourcePath, version: &StoredVersion) -> Arc<[Column]> {
+fn columns(path: &ResourcePath<'_>, version: &StoredVersion) -> Arc<[Column]> {
     if version.columns.is_empty() {
         return table::builtin::columns(&path.group, &path.resource).unwrap_or_else(table::default_columns).into();
     }
     [Column::name()].into_iter().chain(version.columns.iter().filter_map(Column::of)).collect()
 }
 
-fn get(place: &Place, path: &ResourcePath, reading: &Reading) -> Answer {
+fn get(place: &Place, path: &ResourcePath<'_>, reading: &Reading) -> Answer {
     let namespace = reading.namespace.as_deref().unwrap_or_default();
     let object = place.workspace.objects().get(&reading.kind, namespace, &path.name);
     let object = object.ok_or_else(|| Box::new(status::not_found(&path.group, &path.resource, &path.name)))?;

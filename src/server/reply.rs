@@ -1,6 +1,8 @@
 //! Answers: documents, objects, Status and text to responses, with the headers of Kubernetes.
 //!
 //! Absent: what is answered.
+use std::{fmt, time::Duration};
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
@@ -51,9 +53,23 @@ impl Encoding {
     }
 }
 
-/// What the `Server-Timing` header of a response says besides the whole time; an extension of the response.
-#[derive(Clone, Debug)]
-pub struct ServerTiming(pub String);
+/// What took its time; whoever answers says it of the parts, and the service of the whole.
+pub const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+/// Milliseconds to the microsecond, as `Server-Timing` tells durations.
+#[derive(Clone, Copy, Debug)]
+pub struct Millis(pub Duration);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros =
+            self.0.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(self.0.subsec_nanos() + 500) / 1000);
+        write!(f, "{}.{:03}", micros / 1000, micros % 1000)
+    }
+}
+
+/// Room for the headers of an answer: its own, those that every answer has, and those of the transport.
+const HEADERS: usize = 8;
 
 /// An extension of the response of a watch: it ends when it ends.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +79,7 @@ pub struct Endless;
 pub fn bytes(code: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(body::full(bytes));
     *response.status_mut() = code;
+    *response.headers_mut() = HeaderMap::with_capacity(HEADERS);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
@@ -145,6 +162,15 @@ fn warning_header(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_told_to_the_microsecond() {
+        for (nanos, text) in
+            [(0, "0.000"), (499, "0.000"), (500, "0.001"), (12_345_678, "12.346"), (34_000_000_000, "34000.000")]
+        {
+            assert_eq!(Millis(Duration::from_nanos(nanos)).to_string(), text);
+        }
+    }
 
     #[test]
     fn warnings_are_escaped() {

@@ -12,47 +12,47 @@ use crate::{server::query::Query, storage::workspace::ROOT};
 /// Longest path that is looked at: 8 KiB, enough for the longest names Kubernetes allows (4 * 253) many times over.
 const MAX_PATH: usize = 8 * 1024;
 
-/// What a request means.
+/// What a request means. It borrows from the request what needs no decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestInfo {
+pub struct RequestInfo<'a> {
     /// `root:org`
-    pub workspace: String,
+    pub workspace: Cow<'a, str>,
     /// `/clusters/root:org`; empty when the path had none.
     pub prefix: String,
     /// What is asked for.
-    pub target: Target,
-    /// The path below the workspace, decoded.
-    pub path: String,
+    pub target: Target<'a>,
+    /// Those of the path below the workspace, decoded.
+    pub segments: Vec<Cow<'a, str>>,
     /// `get`, `list`, `create`, ...; for other paths the method in lower case.
     pub verb: Cow<'static, str>,
 }
 
 /// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Something like `/version` or `/apis/G/V`: its segments.
-    Path(Vec<String>),
+pub enum Target<'a> {
+    /// Something like `/version` or `/apis/G/V`.
+    Path,
     /// Objects of a kind.
-    Resource(ResourcePath),
+    Resource(ResourcePath<'a>),
 }
 
 /// The parts of a path that names objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResourcePath {
+pub struct ResourcePath<'a> {
     /// `apps`; empty for core.
-    pub group: String,
+    pub group: Cow<'a, str>,
     /// `v1`
-    pub version: String,
+    pub version: Cow<'a, str>,
     /// Empty for cluster-scoped kinds, or for all namespaces.
-    pub namespace: String,
+    pub namespace: Cow<'a, str>,
     /// `deployments`
-    pub resource: String,
+    pub resource: Cow<'a, str>,
     /// Empty when none is named.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// `status`; empty when there is none.
-    pub subresource: String,
+    pub subresource: Cow<'a, str>,
     /// Segments after the subresource.
-    pub rest: Vec<String>,
+    pub rest: Vec<Cow<'a, str>>,
 }
 
 /// Why a path means nothing.
@@ -72,26 +72,30 @@ pub enum PathError {
     Special,
 }
 
-impl RequestInfo {
+impl<'a> RequestInfo<'a> {
     /// Reads a method, a raw path and a query.
-    pub fn parse(method: &Method, path: &str, query: &Query) -> Result<RequestInfo, PathError> {
+    pub fn parse(method: &Method, path: &'a str, query: &Query<'_>) -> Result<RequestInfo<'a>, PathError> {
         let mut segments = split(path)?;
-        let (mut workspace, mut prefix) = (ROOT.to_owned(), String::new());
+        let (mut workspace, mut prefix) = (Cow::Borrowed(ROOT), String::new());
         if segments.first().is_some_and(|s| s == "clusters") && segments.len() >= 2 {
             workspace = segments.remove(1);
             segments.remove(0);
             prefix = format!("/clusters/{workspace}");
         }
-        let path = format!("/{}", segments.join("/"));
         let (target, verb) = match resource(method, &segments, query)? {
             Some((resource, verb)) => (Target::Resource(resource), Cow::Borrowed(verb)),
-            None => (Target::Path(segments), Cow::Owned(method.as_str().to_ascii_lowercase())),
+            None => (Target::Path, Cow::Owned(method.as_str().to_ascii_lowercase())),
         };
-        Ok(RequestInfo { workspace, prefix, target, path, verb })
+        Ok(RequestInfo { workspace, prefix, target, segments, verb })
+    }
+
+    /// The path below the workspace, decoded.
+    pub fn path(&self) -> String {
+        format!("/{}", self.segments.join("/"))
     }
 }
 
-fn split(path: &str) -> Result<Vec<String>, PathError> {
+fn split(path: &str) -> Result<Vec<Cow<'_, str>>, PathError> {
     if path.len() > MAX_PATH {
         return Err(PathError::Length);
     }
@@ -102,7 +106,7 @@ fn split(path: &str) -> Result<Vec<String>, PathError> {
     trimmed.split('/').map(segment).collect()
 }
 
-fn segment(raw: &str) -> Result<String, PathError> {
+fn segment(raw: &str) -> Result<Cow<'_, str>, PathError> {
     // A lone `%` decodes to itself in this library; Go refuses it, and so must whoever does not want two readings.
     let mut bytes = raw.bytes();
     while let Some(b) = bytes.next() {
@@ -114,7 +118,7 @@ fn segment(raw: &str) -> Result<String, PathError> {
     if text.is_empty() || text == "." || text == ".." || text.contains(|c: char| c == '/' || c.is_control()) {
         return Err(PathError::Segment);
     }
-    Ok(text.into_owned())
+    Ok(text)
 }
 
 fn hex(b: u8) -> bool {
@@ -122,14 +126,14 @@ fn hex(b: u8) -> bool {
 }
 
 /// `None` when the path names no objects.
-fn resource(
+fn resource<'a>(
     method: &Method,
-    segments: &[String],
-    query: &Query,
-) -> Result<Option<(ResourcePath, &'static str)>, PathError> {
+    segments: &[Cow<'a, str>],
+    query: &Query<'_>,
+) -> Result<Option<(ResourcePath<'a>, &'static str)>, PathError> {
     let (group, version, parts) = match segments {
-        [api, version, parts @ ..] if api == "api" && !parts.is_empty() => ("", version, parts),
-        [apis, group, version, parts @ ..] if apis == "apis" && !parts.is_empty() => (group.as_str(), version, parts),
+        [api, version, parts @ ..] if api == "api" && !parts.is_empty() => (Cow::default(), version, parts),
+        [apis, group, version, parts @ ..] if apis == "apis" && !parts.is_empty() => (group.clone(), version, parts),
         _ => return Ok(None),
     };
     let mut verb = verb_of(method);
@@ -143,7 +147,7 @@ fn resource(
         verb = if special == "watch" { "watch" } else { "proxy" };
         parts = rest;
     }
-    let mut namespace = String::new();
+    let mut namespace: Cow<'a, str> = Cow::default();
     if let [namespaces, name, rest @ ..] = parts
         && namespaces == "namespaces"
     {
@@ -155,7 +159,7 @@ fn resource(
     }
     let at = |i: usize| parts.get(i).cloned().unwrap_or_default();
     let mut path = ResourcePath {
-        group: group.to_owned(),
+        group,
         version: version.clone(),
         namespace,
         resource: at(0),
@@ -200,7 +204,7 @@ mod tests {
         let got = match RequestInfo::parse(&method, path, &Query::parse(query)) {
             Err(e) => format!("{e:?}"),
             Ok(info) => match &info.target {
-                Target::Path(p) => format!("{} {} {}", info.workspace, info.verb, p.join(",")),
+                Target::Path => format!("{} {} {}", info.workspace, info.verb, info.segments.join(",")),
                 Target::Resource(r) => format!(
                     "{} {} g={} v={} ns={} r={} n={} s={} rest={}",
                     info.workspace,

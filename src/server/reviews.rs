@@ -85,7 +85,7 @@ struct RulesSpec {
 pub(super) async fn create(
     context: &Context<'_>,
     place: &Place,
-    path: &ResourcePath,
+    path: &ResourcePath<'_>,
     resource: &Resource,
     body: &[u8],
 ) -> Answer {
@@ -145,7 +145,7 @@ fn creation_timestamp(resource: &Resource) -> Value {
 
 fn read(
     context: &Context<'_>,
-    path: &ResourcePath,
+    path: &ResourcePath<'_>,
     resource: &Resource,
     body: &[u8],
 ) -> Result<Map<String, Value>, Failure> {

@@ -1,7 +1,7 @@
 //! Which part of the server answers which path and verb.
 //!
 //! Absent: the answers.
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -47,16 +47,14 @@ impl Place {
 }
 
 /// Whether a path tells of the server alone.
-pub(super) fn is_probe(path: &[String]) -> bool {
-    matches!(path, [first, ..] if ["livez", "readyz", "healthz"].contains(&first.as_str()))
+pub(super) fn is_probe(path: &[Cow<'_, str>]) -> bool {
+    matches!(path, [first, ..] if ["livez", "readyz", "healthz"].contains(&&**first))
 }
 
 /// Answers a request.
 pub(super) async fn route(context: &Context<'_>, body: Bytes) -> Answer {
-    if let Target::Path(path) = &context.info.target
-        && is_probe(path)
-        && context.info.prefix.is_empty()
-    {
+    let path = &context.info.segments;
+    if is_probe(path) && context.info.prefix.is_empty() {
         only_read(context)?;
         let closing = *context.server.closing().borrow();
         return Ok(match path.as_slice() {
@@ -77,7 +75,7 @@ pub(super) async fn route(context: &Context<'_>, body: Bytes) -> Answer {
     let documents = context.server.documents.of(&workspace, |path| workspaces.get(path).is_some());
     let place = Place { workspace, documents };
     match &context.info.target {
-        Target::Path(path) => page(context, &place, path).await,
+        Target::Path => page(context, &place, path).await,
         Target::Resource(path) => resource(context, place, path, body).await,
     }
 }
@@ -90,14 +88,14 @@ fn path_attributes(context: &Context<'_>) -> Attributes {
         } else {
             context.method.as_str().to_ascii_lowercase().into()
         },
-        path: Some(context.info.path.as_str().into()),
+        path: Some(context.info.path().into()),
         ..Attributes::default()
     }
 }
 
-async fn page(context: &Context<'_>, place: &Place, path: &[String]) -> Answer {
+async fn page(context: &Context<'_>, place: &Place, path: &[Cow<'_, str>]) -> Answer {
     access::require(&place.workspace, &context.user, &path_attributes(context)).await?;
-    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let path: Vec<&str> = path.iter().map(|segment| &**segment).collect();
     let groups = place.documents.groups();
     let legacy = |document: serde_json::Value| {
         let encoding = negotiate::objects(context.accept().as_deref()).ok_or_else(not_acceptable)?.encoding;
@@ -263,13 +261,14 @@ fn openapi_url(prefix: &str, path: &str, document: &Document) -> String {
     format!("{prefix}/openapi/v3/{path}?hash={}", document.hash)
 }
 
-async fn resource(context: &Context<'_>, place: Place, path: &ResourcePath, body: Bytes) -> Answer {
+async fn resource(context: &Context<'_>, place: Place, path: &ResourcePath<'_>, body: Bytes) -> Answer {
     let groups = place.documents.groups();
-    let resource = match published::find(groups, &path.group, &path.version, &path.resource) {
-        Ok(resource) => resource,
+    let found = match published::find(groups, &path.group, &path.version, &path.resource) {
+        Ok(found) => found,
         Err(true) => return Err(Box::new(status::no_such_resource())),
         Err(false) => return Ok(reply::page_not_found()),
     };
+    let resource = found.resource;
     // Of namespaced kinds all namespaces can be read at once; nothing else goes without a namespace.
     let across = ["list", "watch"].contains(&&*context.info.verb) || matches!(resource.served, Served::Ephemeral(_));
     let is_namespace = path.group.is_empty() && path.resource == "namespaces";
@@ -277,7 +276,7 @@ async fn resource(context: &Context<'_>, place: Place, path: &ResourcePath, body
     if (misplaced && !is_namespace) || !path.rest.is_empty() {
         return Err(Box::new(status::no_such_resource()));
     }
-    let attributes = access::attributes(context.info, path);
+    let attributes = access::attributes(context.info, found, path);
     match &resource.served {
         Served::Ephemeral(version) => {
             // Told before rights are looked at: nobody has rights to what cannot be done, and discovery is public.

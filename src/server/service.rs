@@ -5,6 +5,7 @@ use std::{
     borrow::Cow,
     error::Error,
     panic::AssertUnwindSafe,
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -24,8 +25,8 @@ use crate::{
         identity,
         negotiate::{self, Encoding},
         query::{Query, go_duration},
-        reply::{self, Answer, Failure},
-        request_info::{RequestInfo, Target},
+        reply::{self, Answer, Failure, Millis, SERVER_TIMING},
+        request_info::RequestInfo,
         routes, status,
     },
     storage::{
@@ -45,6 +46,10 @@ const SMALL_KIB: u32 = 64;
 const TURN: Duration = Duration::from_micros(500);
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The target of the access log.
+const ACCESS: &str = "celandine::access";
 
 /// Answers requests; cheap to clone.
 #[derive(Clone, Debug)]
@@ -77,8 +82,8 @@ pub(super) struct Context<'a> {
     pub(super) server: &'a Arc<Inner>,
     pub(super) method: &'a Method,
     pub(super) headers: &'a HeaderMap,
-    pub(super) info: &'a RequestInfo,
-    pub(super) query: &'a Query,
+    pub(super) info: &'a RequestInfo<'a>,
+    pub(super) query: &'a Query<'a>,
     pub(super) user: UserInfo,
     /// When the client gives up.
     pub(super) deadline: Duration,
@@ -159,51 +164,62 @@ impl Service {
         let (parts, body) = request.into_parts();
         let audit_id = audit_id(&parts.headers);
         let query = Query::parse(parts.uri.query().unwrap_or_default());
-        let mut log = Log { user: String::new(), verb: String::new(), workspace: String::new() };
-        let answer = AssertUnwindSafe(self.answer(&parts, &query, body, &mut log)).catch_unwind().await;
+        let mut log = tracing::enabled!(target: ACCESS, tracing::Level::INFO).then(Log::default);
+        let answer = {
+            let answer = pin!(self.answer(&parts, &query, body, &mut log));
+            AssertUnwindSafe(answer).catch_unwind().await
+        };
         let mut response = match answer {
             Ok(Ok(response)) => response,
             Ok(Err(failure)) => reply::failure(&failure, wanted_encoding(&parts.headers)),
             Err(_) => {
-                tracing::error!(path = ?status::echo(parts.uri.path()), %audit_id, "answering a request panicked");
+                tracing::error!(path = ?status::echo(parts.uri.path()), audit_id = %text(&audit_id), "answering a request panicked");
                 reply::failure(&status::internal("the server has a defect; its log tells more"), Encoding::Json)
             }
         };
-        finish(&mut response, &parts.method, &audit_id, begun.elapsed());
-        tracing::info!(
-            target: "celandine::access",
-            // Quoted: what a client says of itself must not look like another field, or another line.
-            user = ?status::echo(&log.user),
-            verb = ?status::echo(&log.verb),
-            workspace = ?status::echo(&log.workspace),
-            path = ?status::echo(parts.uri.path()),
-            code = response.status().as_u16(),
-            latency_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
-            audit_id,
-            "request"
-        );
+        if let Some(log) = log {
+            tracing::info!(
+                target: ACCESS,
+                // Quoted: what a client says of itself must not look like another field, or another line.
+                user = ?status::echo(&log.user),
+                verb = ?status::echo(&log.verb),
+                workspace = ?status::echo(&log.workspace),
+                path = ?status::echo(parts.uri.path()),
+                code = response.status().as_u16(),
+                latency_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+                audit_id = text(&audit_id),
+                "request"
+            );
+        }
+        finish(&mut response, &parts.method, audit_id, begun.elapsed());
         response
     }
 
-    async fn answer<B>(&self, parts: &http::request::Parts, query: &Query, body: B, log: &mut Log) -> Answer
+    async fn answer<B>(&self, parts: &http::request::Parts, query: &Query<'_>, body: B, log: &mut Option<Log>) -> Answer
     where
         B: HttpBody<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let server = &self.0;
-        parts.method.as_str().clone_into(&mut log.verb);
+        if let Some(log) = log {
+            parts.method.as_str().clone_into(&mut log.verb);
+        }
         refuse_browsers(parts)?;
         let info = RequestInfo::parse(&parts.method, parts.uri.path(), query)
             .map_err(|e| Box::new(status::bad_request(e.to_string())))?;
-        log.verb.clone_from(&info.verb.clone().into_owned());
-        log.workspace.clone_from(&info.workspace);
+        if let Some(log) = log {
+            info.verb.as_ref().clone_into(&mut log.verb);
+            info.workspace.as_ref().clone_into(&mut log.workspace);
+        }
         let user = identity::user(&parts.headers)?;
-        log.user.clone_from(&user.username);
+        if let Some(log) = log {
+            user.username.clone_into(&mut log.user);
+        }
         let watching = info.verb == "watch";
         let limits = &server.limits;
         let deadline = if watching { limits.watch_deadline } else { deadline(query, limits.request_deadline)? };
         // Probes are answered however busy the server is; watches are counted apart, when they begin.
-        let exempt = watching || matches!(&info.target, Target::Path(path) if routes::is_probe(path));
+        let exempt = watching || routes::is_probe(&info.segments);
         let flow = server.in_flight.flow(&info.workspace, &user.username);
         let seat = if exempt { None } else { Some(server.in_flight.try_seat(flow)) };
         if let Some(Err(_)) = seat {
@@ -211,7 +227,8 @@ impl Service {
         }
         let context =
             Context { server, method: &parts.method, headers: &parts.headers, info: &info, query, user, deadline };
-        let whole = async {
+        // Pinned: what waits for it would else be a copy of it, and it is large.
+        let whole = pin!(async {
             let bytes = match parts.method {
                 Method::GET | Method::HEAD | Method::OPTIONS => Bytes::new(),
                 _ => {
@@ -220,7 +237,7 @@ impl Service {
                 }
             };
             routes::route(&context, bytes).await
-        };
+        });
         match tokio::time::timeout(deadline, whole).await {
             Ok(answer) => answer,
             Err(_) => Err(Box::new(status::timeout())),
@@ -228,6 +245,8 @@ impl Service {
     }
 }
 
+/// What the access log tells of a request, as far as it was understood.
+#[derive(Default)]
 struct Log {
     user: String,
     verb: String,
@@ -242,7 +261,7 @@ fn refuse_browsers(parts: &http::request::Parts) -> Result<(), Failure> {
             crate::api::Status::new(crate::api::ErrorCode::FORBIDDEN, "Forbidden", format!("forbidden: {why}"));
         Err(Box::new(status))
     };
-    let site = parts.headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    let site = parts.headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     if site.is_some_and(|s| s != b"same-origin" && s != b"none") {
         return forbidden("requests of web pages of other origins are not answered");
     }
@@ -270,11 +289,11 @@ fn is_local(host: &str) -> bool {
         _ => host,
     };
     let name = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
-    let name = name.to_ascii_lowercase();
-    name == "localhost" || name.ends_with(".localhost") || name.parse::<std::net::IpAddr>().is_ok()
+    let domain = name.rsplit_once('.').map_or(name, |(_, domain)| domain);
+    domain.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok()
 }
 
-fn deadline(query: &Query, most: Duration) -> Result<Duration, Failure> {
+fn deadline(query: &Query<'_>, most: Duration) -> Result<Duration, Failure> {
     let Some(text) = query.non_empty("timeout") else { return Ok(most) };
     match go_duration(text) {
         // kube-apiserver takes 0 for its default.
@@ -298,17 +317,20 @@ fn wanted_encoding(headers: &HeaderMap) -> Encoding {
     negotiate::objects(accept).map_or(Encoding::Json, |w| w.encoding)
 }
 
-fn audit_id(headers: &HeaderMap) -> String {
-    let given = headers.get(AUDIT_ID).and_then(|v| v.to_str().ok());
-    match given.filter(|id| (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))
-    {
-        Some(id) => id.to_owned(),
-        // For logs only.
-        None => Entropy::random().uid(),
+fn audit_id(headers: &HeaderMap) -> HeaderValue {
+    let usable = |id: &[u8]| (1..=64).contains(&id.len()) && id.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-');
+    match headers.get(AUDIT_ID).filter(|id| usable(id.as_bytes())) {
+        Some(id) => id.clone(),
+        // For logs only. A UUID is a header's value.
+        None => HeaderValue::try_from(Entropy::random().uid()).unwrap_or(HeaderValue::from_static("")),
     }
 }
 
-fn finish(response: &mut Response<Body>, method: &Method, audit_id: &str, elapsed: Duration) {
+fn text(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or_default()
+}
+
+fn finish(response: &mut Response<Body>, method: &Method, audit_id: HeaderValue, elapsed: Duration) {
     if *method == Method::HEAD {
         let length = response.body().size_hint().exact();
         *response.body_mut() = body::full(Bytes::new());
@@ -316,17 +338,17 @@ fn finish(response: &mut Response<Body>, method: &Method, audit_id: &str, elapse
             response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
     }
-    let timing = response.extensions_mut().remove::<reply::ServerTiming>();
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if let Ok(id) = HeaderValue::from_str(audit_id) {
-        headers.insert(AUDIT_ID, id);
+    headers.insert(AUDIT_ID, audit_id);
+    let mut timing = format!("total;dur={}", Millis(elapsed));
+    if let Some(parts) = headers.get(SERVER_TIMING) {
+        timing.push_str(", ");
+        timing.push_str(text(parts));
     }
-    let parts = timing.map(|reply::ServerTiming(parts)| format!(", {parts}")).unwrap_or_default();
-    let timing = format!("total;dur={:.3}{parts}", elapsed.as_secs_f64() * 1000.0);
-    if let Ok(timing) = HeaderValue::from_str(&timing) {
-        headers.insert("server-timing", timing);
+    if let Ok(timing) = HeaderValue::try_from(timing) {
+        headers.insert(SERVER_TIMING, timing);
     }
 }
 
