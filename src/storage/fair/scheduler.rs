@@ -8,7 +8,10 @@
 //! INVARIANTS: `used` is the sum of the flows' seats and never above `bounds.seats`; `queued` is the sum of their queues;
 //! `turns` holds each flow with a queue once; flows without seats and queue are forgotten; whoever waits may not have a
 //! seat yet (upheld by calling `next` until it gives nothing after each `release` and `cancel`).
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    hash::{BuildHasherDefault, Hasher},
+};
 
 use super::{Bounds, Flow};
 
@@ -31,11 +34,30 @@ pub(super) enum Arrival {
 #[derive(Debug)]
 pub(super) struct Scheduler {
     bounds: Bounds,
-    flows: HashMap<Flow, Line>,
+    flows: HashMap<Flow, Line, BuildHasherDefault<Hashed>>,
     turns: VecDeque<Flow>,
     used: usize,
     queued: usize,
     next: u64,
+}
+
+/// A flow is a hash of a key that nobody knows; it takes no other.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write_u64(&mut self, flow: u64) {
+        self.0 = flow;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // A flow is one number.
+        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash << 8) | u64::from(*byte));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// One flow.
@@ -47,7 +69,7 @@ struct Line {
 
 impl Scheduler {
     pub(super) fn new(bounds: Bounds) -> Scheduler {
-        Scheduler { bounds, flows: HashMap::new(), turns: VecDeque::new(), used: 0, queued: 0, next: 0 }
+        Scheduler { bounds, flows: HashMap::default(), turns: VecDeque::new(), used: 0, queued: 0, next: 0 }
     }
 
     /// One of a flow wants a seat.
