@@ -20,7 +20,7 @@ pub(crate) mod cost;
 mod encoders;
 mod kro;
 mod kubernetes;
-mod lists;
+pub(crate) mod lists;
 mod math;
 mod network;
 pub(crate) mod operators;

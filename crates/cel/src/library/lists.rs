@@ -314,19 +314,37 @@ fn range(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
 
 fn sort(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     let [Value::List(list)] = args else { return Err(no_overload_of("sort", args)) };
-    sorted(context, list.as_slice(), list.as_slice())
+    Ok(arranged(list.as_slice(), &order(context, list.as_slice())?))
 }
 
 fn sort_by_keys(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    let (list, positions) = order_by_keys(context, args)?;
+    Ok(arranged(list, &positions))
+}
+
+/// The list among the arguments of `@sortByAssociatedKeys`, and where its elements are in the order of their keys.
+pub(crate) fn order_by_keys<'a>(
+    context: &mut Context<'_>,
+    args: &'a [Value],
+) -> Result<(&'a [Value], Vec<usize>), Halt> {
     match args {
         [Value::List(list), Value::List(keys)] if list.len() == keys.len() => {
-            sorted(context, list.as_slice(), keys.as_slice())
+            Ok((list.as_slice(), order(context, keys.as_slice())?))
         }
         _ => Err(no_overload_of("@sortByAssociatedKeys", args)),
     }
 }
 
-fn sorted(context: &mut Context<'_>, list: &[Value], keys: &[Value]) -> Result<Value, Halt> {
+fn arranged(list: &[Value], positions: &[usize]) -> Value {
+    let mut values = Vec::with_capacity(positions.len());
+    for value in positions.iter().filter_map(|position| list.get(*position)) {
+        push_clone(&mut values, value);
+    }
+    Value::List(values.into())
+}
+
+/// The positions of values in their order; of equal ones the first is first.
+fn order(context: &mut Context<'_>, keys: &[Value]) -> Result<Vec<usize>, Halt> {
     if let Some(first) = keys.first() {
         if !has_order(first) {
             return Err(invalid("list elements must be comparable"));
@@ -344,10 +362,10 @@ fn sorted(context: &mut Context<'_>, list: &[Value], keys: &[Value]) -> Result<V
     });
     context.spend((keys.len() as u64 * 8).saturating_add(read).saturating_mul(levels))?;
     let mut failure = None;
-    let sorted = match keys.first() {
-        Some(Value::Int(_) | Value::Duration(_)) => in_order(keys.iter().map(whole), list, Ord::cmp),
-        Some(Value::String(_)) => in_order(keys.iter().map(text), list, Ord::cmp),
-        _ => in_order(keys.iter(), list, |a, b| {
+    let positions = match keys.first() {
+        Some(Value::Int(_) | Value::Duration(_)) => positions(keys.iter().map(whole), Ord::cmp),
+        Some(Value::String(_)) => positions(keys.iter().map(text), Ord::cmp),
+        _ => positions(keys.iter(), |a, b| {
             a.compare(b).unwrap_or_else(|halt| {
                 failure.get_or_insert(halt);
                 Ordering::Equal
@@ -356,19 +374,14 @@ fn sorted(context: &mut Context<'_>, list: &[Value], keys: &[Value]) -> Result<V
     };
     match failure {
         Some(halt) => Err(halt),
-        None => Ok(sorted),
+        None => Ok(positions),
     }
 }
 
-/// The elements in the order of their keys.
-fn in_order<K>(keys: impl Iterator<Item = K>, list: &[Value], mut compare: impl FnMut(&K, &K) -> Ordering) -> Value {
-    let mut pairs: Vec<(K, &Value)> = keys.zip(list).collect();
-    pairs.sort_by(|(a, _), (b, _)| compare(a, b));
-    let mut sorted = Vec::with_capacity(pairs.len());
-    for (_, value) in pairs {
-        push_clone(&mut sorted, value);
-    }
-    Value::List(sorted.into())
+fn positions<K>(keys: impl Iterator<Item = K>, mut compare: impl FnMut(&K, &K) -> Ordering) -> Vec<usize> {
+    let mut places: Vec<(K, usize)> = keys.zip(0..).collect();
+    places.sort_by(|(a, _), (b, _)| compare(a, b));
+    places.into_iter().map(|(_, place)| place).collect()
 }
 
 /// What an int, or a duration, is compared by.

@@ -151,8 +151,8 @@ pub(super) struct Binary {
     pub(super) right: Node,
     /// What the evaluator has no short way for.
     pub(super) target: Target,
-    /// Arithmetic that may be of ints.
-    pub(super) of_ints: bool,
+    /// Arithmetic that may be of ints or doubles.
+    pub(super) of_numbers: bool,
 }
 
 /// The constants of `in [...]` by key, and those that are no keys.
@@ -190,8 +190,10 @@ pub(super) enum Known {
     Not,
     HasValue,
     Size,
-    /// `-x`, perhaps of an int.
+    /// `-x`, of a number perhaps.
     Negate,
+    /// What `sortBy` becomes.
+    SortByKeys,
     StartsWith,
     EndsWith,
     Contains,
@@ -223,7 +225,7 @@ impl fmt::Debug for Code {
 }
 
 /// Which values a parameter takes: the outermost type only, as cel-go does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fit {
     Any,
     Null,

@@ -93,9 +93,12 @@ impl Planner<'_> {
                 })));
             }
         }
-        let takes_int = |c: &Candidate| c.parameters.iter().all(|fit| matches!(fit, Fit::Int | Fit::Any));
-        let of_ints = op.is_arithmetic() && target.candidates.iter().any(takes_int);
-        Ok(Op::Binary(Box::new(Binary { op, left, right, target, of_ints })))
+        let takes_numbers = |c: &Candidate| {
+            let takes = |known| c.parameters.iter().all(|fit| matches!(fit, Fit::Any) || *fit == known);
+            takes(Fit::Int) || takes(Fit::Double)
+        };
+        let of_numbers = op.is_arithmetic() && target.candidates.iter().any(takes_numbers);
+        Ok(Op::Binary(Box::new(Binary { op, left, right, target, of_numbers })))
     }
 
     pub(super) fn function(
@@ -122,6 +125,7 @@ impl Planner<'_> {
             ("hasValue", [_]) => Some(Known::HasValue),
             ("size", [_]) => Some(Known::Size),
             ("-_", [_, ..]) => Some(Known::Negate),
+            ("@sortByAssociatedKeys", [_, ..]) => Some(Known::SortByKeys),
             ("startsWith", [_]) => Some(Known::StartsWith),
             ("endsWith", [_]) => Some(Known::EndsWith),
             ("contains", [_]) => Some(Known::Contains),

@@ -69,6 +69,14 @@ impl Scope<'_> {
     }
 }
 
+impl Bind {
+    /// Where its body is evaluated.
+    pub(super) fn scope<'s>(&'s self, cell: &'s OnceCell<Result<Value, Halt>>, outer: &'s Scope<'s>) -> Scope<'s> {
+        let accumulator = Accumulator::Lazy { init: &self.init, cell };
+        Scope { outer: Some(outer), first: None, second: None, accumulator }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) enum Accumulator<'s> {
     /// Loops have none.
@@ -326,9 +334,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let cell = OnceCell::new();
-        let accumulator = Accumulator::Lazy { init: &bind.init, cell: &cell };
-        let inner = Scope { outer: Some(scope), first: None, second: None, accumulator };
-        Ok(Val::Own(self.eval(&bind.body, &inner)?.own()))
+        Ok(Val::Own(self.eval(&bind.body, &bind.scope(&cell, scope))?.own()))
     }
 
     /// Tells of a fork; a constant is none.

@@ -1,15 +1,17 @@
 //! Calling functions: arguments, the overload that fits them, its price.
 //!
 //! Absent: functions themselves (library), operators with a short way (run_operator).
+use std::cell::OnceCell;
+
 use super::{
-    node::{Call, Candidate, Fit, Node, Target},
+    node::{Bind, Call, Candidate, Fit, Known, Node, Op, Target},
     probe::Probe,
     run::{Outcome, Run, Scope, Val, merge},
 };
 use crate::{
     ast::NodeId,
     eval::{Context, ErrorKind, Halt},
-    library::{Cost, Specialized},
+    library::{Cost, Specialized, lists::order_by_keys},
     types::Type,
     value::{Key, Value},
 };
@@ -53,8 +55,8 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let before = self.context.cost();
-        if let Some(result) = self.int_call(call, scope) {
-            return Ok(Val::Own(Value::Int(result)));
+        if let Some(result) = self.number_call(call, scope) {
+            return Ok(result.into());
         }
         self.context.forget_back_to(before);
         let held;
@@ -77,6 +79,38 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         match apply(&call.target, specialized, self.context, std::slice::from_ref(value)) {
             Ok(value) => Ok(Val::Own(value)),
             Err(halt) => Err(self.place(id, halt)),
+        }
+    }
+
+    /// The list of a `sortBy` and the positions of its elements in the order of their keys, for whoever goes through them
+    /// once and needs no list of them. Nothing where the binding is no `sortBy`.
+    #[inline(never)]
+    pub(super) fn sort_by<'s>(
+        &mut self,
+        bind: &'s Bind,
+        scope: &'s Scope<'s>,
+    ) -> Result<Option<(Value, Vec<usize>)>, Halt>
+    where
+        'r: 's,
+    {
+        let Op::Call(call) = &bind.body.op else { return Ok(None) };
+        let mut values = [Value::Null, Value::Null];
+        if P::ON || call.known != Some(Known::SortByKeys) || call.arguments.len() != values.len() {
+            return Ok(None);
+        }
+        let cell = OnceCell::new();
+        if let Some(halt) = self.arguments(call, &mut values, &bind.scope(&cell, scope))? {
+            self.charge_halted(call, &values)?;
+            return Err(halt);
+        }
+        let positions = fitting(&call.target, self.context, &values).and_then(|candidate| {
+            self.context.charge(price(&candidate.cost, call.target.resolved, &values, None))?;
+            Ok(order_by_keys(self.context, &values)?.1)
+        });
+        let [list, _] = values;
+        match positions {
+            Ok(positions) => Ok(Some((list, positions))),
+            Err(halt) => Err(self.place(bind.body.id, halt)),
         }
     }
 
@@ -128,14 +162,7 @@ pub(super) fn apply(
     context: &mut Context<'_>,
     values: &[Value],
 ) -> Result<Value, Halt> {
-    let Some(candidate) = target.candidates.iter().find(|c| c.fits(values)) else {
-        context.charge(price_of(target, values))?;
-        return Err(no_overload(target, values));
-    };
-    let work = unpriced(&candidate.cost, target.resolved, values);
-    if work > 0 {
-        context.spend(work)?;
-    }
+    let candidate = fitting(target, context, values)?;
     let run = |context: &mut Context<'_>| match specialized {
         Some(code) => code(context, values),
         None => (candidate.code)(context, values),
@@ -157,6 +184,20 @@ pub(super) fn apply(
         }
     }
     run(context)
+}
+
+/// What fits the values, with the work of reading them counted.
+#[inline]
+fn fitting<'t>(target: &'t Target, context: &mut Context<'_>, values: &[Value]) -> Result<&'t Candidate, Halt> {
+    let Some(candidate) = target.candidates.iter().find(|c| c.fits(values)) else {
+        context.charge(price_of(target, values))?;
+        return Err(no_overload(target, values));
+    };
+    let work = unpriced(&candidate.cost, target.resolved, values);
+    if work > 0 {
+        context.spend(work)?;
+    }
+    Ok(candidate)
 }
 
 /// Work of reading the arguments, where the price is not by their sizes: a call that the checker could not resolve costs 1,

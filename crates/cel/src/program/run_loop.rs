@@ -13,7 +13,7 @@ use super::{
 use crate::{
     ast::NodeId,
     eval::{ErrorKind, Halt},
-    value::{Key, List, Map, MapBuilder, Value, push_clone},
+    value::{Key, Map, MapBuilder, Value, push_clone},
 };
 
 /// Elements for which `map` makes room at once; a longer list grows as it is charged for.
@@ -40,23 +40,35 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     where
         'r: 's,
     {
-        let range = self.eval(&l.range, scope)?;
         let mut gathered =
             Gathered { list: vec![], map: MapBuilder::default(), count: 0, decided: false, halted: None };
+        if let Op::Bind(bind) = &l.range.op
+            && let Some((Value::List(list), positions)) = self.sort_by(bind, scope)?
+        {
+            let values = positions.iter().filter_map(|position| list.as_slice().get(*position));
+            if l.two {
+                self.over_indexed(id, l, values, &mut gathered, scope)?;
+            } else {
+                self.over_list(id, l, list.len(), values, &mut gathered, scope)?;
+            }
+            return self.finish(l, gathered);
+        }
+        let range = self.eval(&l.range, scope)?;
         match range.get() {
-            Value::List(list) if l.two => self.over_indexed(id, l, list, &mut gathered, scope)?,
-            Value::List(list) => self.over_list(id, l, list, &mut gathered, scope)?,
+            Value::List(list) if l.two => self.over_indexed(id, l, list.iter(), &mut gathered, scope)?,
+            Value::List(list) => self.over_list(id, l, list.len(), list.iter(), &mut gathered, scope)?,
             Value::Map(map) => self.over_map(id, l, map, &mut gathered, scope)?,
             other => return Err(self.no_range(l.range.id, l.two, other)),
         }
         self.finish(l, gathered)
     }
 
-    fn over_list<'s>(
+    fn over_list<'s, 'v>(
         &mut self,
         id: NodeId,
         l: &'s Loop,
-        list: &List,
+        length: usize,
+        values: impl Iterator<Item = &'v Value>,
         gathered: &mut Gathered,
         scope: &'s Scope<'s>,
     ) -> Result<(), Halt>
@@ -64,14 +76,14 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         if let (LoopKind::List { element }, None) = (&l.kind, &l.predicate) {
-            gathered.list.reserve(list.len().min(MOST_RESERVED));
-            for value in list {
+            gathered.list.reserve(length.min(MOST_RESERVED));
+            for value in values {
                 self.context.spend(price::ROUND_WORK)?;
                 self.append(element, gathered, &inner(scope, value, None))?;
             }
             return Ok(());
         }
-        for value in list {
+        for value in values {
             if let Round::Stop = self.round(id, l, gathered, &inner(scope, value, None))? {
                 break;
             }
@@ -80,18 +92,18 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     #[inline(never)]
-    fn over_indexed<'s>(
+    fn over_indexed<'s, 'v>(
         &mut self,
         id: NodeId,
         l: &'s Loop,
-        list: &List,
+        values: impl Iterator<Item = &'v Value>,
         gathered: &mut Gathered,
         scope: &'s Scope<'s>,
     ) -> Result<(), Halt>
     where
         'r: 's,
     {
-        for (index, value) in list.iter().enumerate() {
+        for (index, value) in values.enumerate() {
             let index = Value::Int(i64::try_from(index).unwrap_or(i64::MAX));
             if let Round::Stop = self.round(id, l, gathered, &inner(scope, &index, Some(value)))? {
                 break;
@@ -247,7 +259,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             if gathered.halted.is_none() {
                 match value {
                     Short::Ref(value) => push_clone(&mut gathered.list, value),
-                    Short::Int(i) => push_clone(&mut gathered.list, &Value::Int(i)),
+                    // Not pushed: see `push_clone`.
+                    Short::Int(i) => gathered.list.extend([Value::Int(i)]),
+                    Short::Double(d) => gathered.list.extend([Value::Double(d)]),
                 }
             }
             return Ok(());
@@ -269,7 +283,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     {
         let value = match &element.op {
             // Its short way was tried.
-            Op::Binary(binary) if binary.of_ints && !P::ON => self.long_binary(element.id, binary, scope),
+            Op::Binary(binary) if binary.of_numbers && !P::ON => self.long_binary(element.id, binary, scope),
             _ => self.eval(element, scope),
         };
         if let Err(halt) = &value

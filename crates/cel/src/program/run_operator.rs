@@ -24,9 +24,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         let before = self.context.cost();
-        if binary.of_ints {
+        if binary.of_numbers {
             if let Some(result) = self.sum(binary, scope, LEVELS) {
-                return Ok(Val::Own(Value::Int(result)));
+                return Ok(result.into());
             }
         } else if binary.op == BinaryOp::Add {
             if let Some(text) = self.joined_texts(binary, scope) {

@@ -7,7 +7,7 @@ use super::{
     node::{Attribute, Binary, BinaryOp, Call, Known, Local, Node, Op, QualifierKey, Root, Which},
     price,
     probe::Probe,
-    run::{Run, Scope},
+    run::{Run, Scope, Val},
     run_call,
 };
 use crate::{
@@ -27,6 +27,18 @@ const MOST_TEXTS: usize = 6;
 pub(super) enum Short<'s> {
     Ref(&'s Value),
     Int(i64),
+    Double(f64),
+}
+
+impl<'s> From<Short<'s>> for Val<'s> {
+    #[inline]
+    fn from(short: Short<'s>) -> Val<'s> {
+        match short {
+            Short::Ref(value) => Val::Ref(value),
+            Short::Int(i) => Val::Own(Value::Int(i)),
+            Short::Double(d) => Val::Own(Value::Double(d)),
+        }
+    }
 }
 
 impl<'s> Short<'s> {
@@ -35,7 +47,16 @@ impl<'s> Short<'s> {
         match self {
             Short::Int(i) => Some(i),
             Short::Ref(Value::Int(i)) => Some(*i),
-            Short::Ref(_) => None,
+            Short::Ref(_) | Short::Double(_) => None,
+        }
+    }
+
+    #[inline]
+    fn double(self) -> Option<f64> {
+        match self {
+            Short::Double(d) => Some(d),
+            Short::Ref(Value::Double(d)) => Some(*d),
+            Short::Ref(_) | Short::Int(_) => None,
         }
     }
 }
@@ -154,7 +175,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     }
 
     /// Along all qualifiers but the last `leave`.
-    #[inline]
+    #[inline(always)]
     fn walk<'s>(&self, attribute: &'s Attribute, scope: &'s Scope<'s>, leave: usize) -> Option<&'s Value>
     where
         'r: 's,
@@ -244,6 +265,19 @@ impl<'r, P: Probe> Run<'r, '_, P> {
     #[inline(never)]
     fn comparison_of_others(&mut self, binary: &Binary, left: Short<'_>, right: Short<'_>) -> Option<bool> {
         use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        if let (Some(a), Some(b)) = (left.double(), right.double()) {
+            let truth = match binary.op {
+                Equal => a == b,
+                NotEqual => a != b,
+                // What is no number has no order, which is an error: the long way's.
+                Less => a.partial_cmp(&b)?.is_lt(),
+                LessEqual => a.partial_cmp(&b)?.is_le(),
+                Greater => a.partial_cmp(&b)?.is_gt(),
+                GreaterEqual => a.partial_cmp(&b)?.is_ge(),
+                _ => return None,
+            };
+            return self.context.charge_if_affordable(1).then_some(truth);
+        }
         let (Short::Ref(left), Short::Ref(right)) = (left, right) else { return None };
         let (truth, cost) = match (left, right, binary.op) {
             (Value::String(a), Value::String(b), Equal) => (a == b, price::comparison(left, right)),
@@ -262,13 +296,6 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             }
             (Value::Bool(a), Value::Bool(b), Equal) => (a == b, 1),
             (Value::Bool(a), Value::Bool(b), NotEqual) => (a != b, 1),
-            (Value::Double(a), Value::Double(b), Equal) => (a == b, 1),
-            (Value::Double(a), Value::Double(b), NotEqual) => (a != b, 1),
-            // What is no number has no order, which is an error: the long way's.
-            (Value::Double(a), Value::Double(b), Less) => (a.partial_cmp(b)?.is_lt(), 1),
-            (Value::Double(a), Value::Double(b), LessEqual) => (a.partial_cmp(b)?.is_le(), 1),
-            (Value::Double(a), Value::Double(b), Greater) => (a.partial_cmp(b)?.is_gt(), 1),
-            (Value::Double(a), Value::Double(b), GreaterEqual) => (a.partial_cmp(b)?.is_ge(), 1),
             _ => return None,
         };
         self.context.charge_if_affordable(cost).then_some(truth)
@@ -284,32 +311,47 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         'r: 's,
     {
         match &node.op {
-            Op::Binary(binary) => self.sum(binary, scope, levels.checked_sub(1)?).map(Short::Int),
-            Op::Call(call) => self.int_call(call, scope).map(Short::Int),
+            Op::Binary(binary) => self.sum(binary, scope, levels.checked_sub(1)?),
+            Op::Call(call) => self.number_call(call, scope),
             _ => self.peek(node, scope).map(Short::Ref),
         }
     }
 
-    /// Arithmetic of ints. The right operand first: in a chain it is a leaf, and if it has no short way the left one is not
+    /// Arithmetic of ints or doubles. The right operand first: in a chain it is a leaf, and if it has no short way the left one is not
     /// computed in vain.
     #[inline(never)]
-    pub(super) fn sum<'s>(&mut self, binary: &'s Binary, scope: &'s Scope<'s>, levels: u32) -> Option<i64>
+    pub(super) fn sum<'s>(&mut self, binary: &'s Binary, scope: &'s Scope<'s>, levels: u32) -> Option<Short<'s>>
     where
         'r: 's,
     {
-        if P::ON || !binary.of_ints {
+        if P::ON || !binary.of_numbers {
             return None;
         }
-        let b = self.operand(&binary.right, scope, levels)?.int()?;
-        let a = self.operand(&binary.left, scope, levels)?.int()?;
-        let result = match binary.op {
-            BinaryOp::Add => a.checked_add(b),
-            BinaryOp::Subtract => a.checked_sub(b),
-            BinaryOp::Multiply => a.checked_mul(b),
-            BinaryOp::Divide => a.checked_div(b),
-            BinaryOp::Modulo => a.checked_rem(b),
-            _ => None,
-        }?;
+        let right = self.operand(&binary.right, scope, levels)?;
+        let result = match (right.int(), right.double()) {
+            (Some(b), _) => {
+                let a = self.operand(&binary.left, scope, levels)?.int()?;
+                Short::Int(match binary.op {
+                    BinaryOp::Add => a.checked_add(b),
+                    BinaryOp::Subtract => a.checked_sub(b),
+                    BinaryOp::Multiply => a.checked_mul(b),
+                    BinaryOp::Divide => a.checked_div(b),
+                    BinaryOp::Modulo => a.checked_rem(b),
+                    _ => None,
+                }?)
+            }
+            (_, Some(b)) => {
+                let a = self.operand(&binary.left, scope, levels)?.double()?;
+                Short::Double(match binary.op {
+                    BinaryOp::Add => a + b,
+                    BinaryOp::Subtract => a - b,
+                    BinaryOp::Multiply => a * b,
+                    BinaryOp::Divide => a / b,
+                    _ => return None,
+                })
+            }
+            _ => return None,
+        };
         self.context.charge_if_affordable(1).then_some(result)
     }
 
@@ -322,7 +364,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         let mut texts: [&str; MOST_TEXTS] = [""; MOST_TEXTS];
         let mut at = Some(binary);
         let mut known = 0;
-        while let Some(Binary { op: BinaryOp::Add, left, right, target, of_ints: false }) = at
+        while let Some(Binary { op: BinaryOp::Add, left, right, target, of_numbers: false }) = at
             && target.resolved
             && !P::ON
         {
@@ -363,9 +405,9 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         }
     }
 
-    /// `size(x)` of a list or map, whose size is known, and `-x` of an int.
+    /// `size(x)` of a list or map, whose size is known, and `-x` of an int or double.
     #[inline(never)]
-    pub(super) fn int_call<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<i64>
+    pub(super) fn number_call<'s>(&mut self, call: &'s Call, scope: &'s Scope<'s>) -> Option<Short<'s>>
     where
         'r: 's,
     {
@@ -374,9 +416,10 @@ impl<'r, P: Probe> Run<'r, '_, P> {
         };
         let value = self.peek(argument, scope)?;
         let result = match (known, value) {
-            (Known::Size, Value::List(list)) => i64::try_from(list.len()).ok()?,
-            (Known::Size, Value::Map(map)) => i64::try_from(map.len()).ok()?,
-            (Known::Negate, Value::Int(i)) => i.checked_neg()?,
+            (Known::Size, Value::List(list)) => Short::Int(i64::try_from(list.len()).ok()?),
+            (Known::Size, Value::Map(map)) => Short::Int(i64::try_from(map.len()).ok()?),
+            (Known::Negate, Value::Int(i)) => Short::Int(i.checked_neg()?),
+            (Known::Negate, Value::Double(d)) => Short::Double(-d),
             _ => return None,
         };
         let price = run_call::price_of(&call.target, std::slice::from_ref(value));
@@ -421,7 +464,7 @@ impl<'r, P: Probe> Run<'r, '_, P> {
             Known::StartsWith => t.starts_with(&**p),
             Known::EndsWith => t.ends_with(&**p),
             Known::Contains => t.contains(&**p),
-            Known::Not | Known::HasValue | Known::Size | Known::Negate => return None,
+            Known::Not | Known::HasValue | Known::Size | Known::Negate | Known::SortByKeys => return None,
         };
         let cost = match (call.target.resolved, test) {
             (false, _) => 1,

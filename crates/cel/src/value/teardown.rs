@@ -62,7 +62,13 @@ impl Items {
     fn release(self) {
         match self {
             Items::Value(value) => drop(value),
-            Items::Values(values) => drop(values),
+            // To find out that nothing is held takes longer by dropping than by looking.
+            Items::Values(values) => values.into_iter().for_each(|value| match value {
+                Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) => {
+                    std::mem::forget(value)
+                }
+                value => drop(value),
+            }),
             Items::Entries(entries) => drop(entries),
         }
     }
