@@ -211,7 +211,8 @@ where
     let member = crowd.join();
     let answer = service_fn(|request: Request<Incoming>| {
         let (service, busy) = (service.clone(), member.busy());
-        async move { Ok::<_, Infallible>(answered(&service, request, busy).await) }
+        // Boxed: it is large, and hyper moves it from hand to hand.
+        Box::pin(async move { Ok::<_, Infallible>(answered(&service, request, busy).await) })
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder

@@ -330,7 +330,7 @@ fn text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
 }
 
-fn finish(response: &mut Response<Body>, method: &Method, audit_id: HeaderValue, elapsed: Duration) {
+fn finish(response: &mut Response<Body>, method: &Method, mut audit_id: HeaderValue, elapsed: Duration) {
     if *method == Method::HEAD {
         let length = response.body().size_hint().exact();
         *response.body_mut() = body::full(Bytes::new());
@@ -341,13 +341,16 @@ fn finish(response: &mut Response<Body>, method: &Method, audit_id: HeaderValue,
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // As HTTP/2 has it, a value that is not to be remembered: it is not seen again, and would take the place of one that is.
+    audit_id.set_sensitive(true);
     headers.insert(AUDIT_ID, audit_id);
     let mut timing = format!("total;dur={}", Millis(elapsed));
     if let Some(parts) = headers.get(SERVER_TIMING) {
         timing.push_str(", ");
         timing.push_str(text(parts));
     }
-    if let Ok(timing) = HeaderValue::try_from(timing) {
+    if let Ok(mut timing) = HeaderValue::try_from(timing) {
+        timing.set_sensitive(true);
         headers.insert(SERVER_TIMING, timing);
     }
 }
