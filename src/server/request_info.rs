@@ -12,6 +12,9 @@ use crate::{server::query::Query, storage::workspace::ROOT};
 /// Longest path that is looked at: 8 KiB, enough for the longest names Kubernetes allows (4 * 253) many times over.
 const MAX_PATH: usize = 8 * 1024;
 
+/// `clusters/W/apis/G/V/namespaces/NS/R` and a name.
+const USUAL_SEGMENTS: usize = 9;
+
 /// What a request means. It borrows from the request what needs no decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestInfo<'a> {
@@ -103,10 +106,22 @@ fn split(path: &str) -> Result<Vec<Cow<'_, str>>, PathError> {
     if trimmed.is_empty() {
         return Ok(Vec::new());
     }
-    trimmed.split('/').map(segment).collect()
+    let mut segments = Vec::with_capacity(USUAL_SEGMENTS);
+    for raw in trimmed.split('/') {
+        segments.push(segment(raw)?);
+    }
+    Ok(segments)
 }
 
 fn segment(raw: &str) -> Result<Cow<'_, str>, PathError> {
+    let text = if raw.contains('%') { decode(raw)? } else { Cow::Borrowed(raw) };
+    if text.is_empty() || text == "." || text == ".." || text.contains(|c: char| c == '/' || c.is_control()) {
+        return Err(PathError::Segment);
+    }
+    Ok(text)
+}
+
+fn decode(raw: &str) -> Result<Cow<'_, str>, PathError> {
     // A lone `%` decodes to itself in this library; Go refuses it, and so must whoever does not want two readings.
     let mut bytes = raw.bytes();
     while let Some(b) = bytes.next() {
@@ -114,11 +129,7 @@ fn segment(raw: &str) -> Result<Cow<'_, str>, PathError> {
             return Err(PathError::Encoding);
         }
     }
-    let text = percent_decode_str(raw).decode_utf8().map_err(|_| PathError::Encoding)?;
-    if text.is_empty() || text == "." || text == ".." || text.contains(|c: char| c == '/' || c.is_control()) {
-        return Err(PathError::Segment);
-    }
-    Ok(text)
+    percent_decode_str(raw).decode_utf8().map_err(|_| PathError::Encoding)
 }
 
 fn hex(b: u8) -> bool {

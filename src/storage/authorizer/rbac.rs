@@ -46,8 +46,18 @@ struct Indexed {
 
 #[derive(Debug, Default)]
 struct Index {
-    /// Bindings of the cluster, then those of each namespace.
-    bindings: HashMap<Arc<str>, Vec<Binding>>,
+    /// Bindings of the cluster.
+    cluster: Vec<Binding>,
+    /// Those of each namespace.
+    namespaces: HashMap<Arc<str>, Vec<Binding>>,
+}
+
+impl Index {
+    /// Those that hold in a namespace, or for the cluster alone where it is empty.
+    fn bindings(&self, namespace: &str) -> impl Iterator<Item = &Binding> {
+        let own = if namespace.is_empty() { None } else { self.namespaces.get(namespace) };
+        self.cluster.iter().chain(own.into_iter().flatten())
+    }
 }
 
 #[derive(Debug)]
@@ -79,12 +89,8 @@ impl Rbac {
 
     pub(super) fn decide(&self, user: &UserInfo, attributes: &Attributes) -> Decision {
         let index = &self.index().index;
-        let scopes: &[&str] = if attributes.namespace.is_empty() || attributes.path.is_some() {
-            &[""]
-        } else {
-            &["", &attributes.namespace]
-        };
-        for binding in scopes.iter().filter_map(|scope| index.bindings.get(*scope)).flatten() {
+        let namespace = if attributes.path.is_some() { "" } else { &*attributes.namespace };
+        for binding in index.bindings(namespace) {
             if let Some((_, reason)) = binding.subjects.iter().find(|(subject, _)| subject.is(user))
                 && binding.rules.iter().any(|rule| rule.allows(attributes))
             {
@@ -97,7 +103,7 @@ impl Rbac {
     pub(super) fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
         let index = &self.index().index;
         let mut rules = Rules::default();
-        let bindings = ["", namespace].into_iter().filter_map(|scope| index.bindings.get(scope)).flatten();
+        let bindings = index.bindings(namespace);
         for rule in bindings.filter(|b| b.subjects.iter().any(|(s, _)| s.is(user))).flat_map(|b| b.rules.iter()) {
             let list = |set: &BTreeSet<Arc<str>>| set.iter().cloned().collect::<Vec<_>>();
             if !rule.resources.is_empty() {
@@ -118,7 +124,8 @@ impl Rbac {
     /// Whether anything is granted to a user anywhere.
     pub(super) fn knows(&self, user: &UserInfo) -> bool {
         let index = &self.index().index;
-        index.bindings.values().flatten().flat_map(|binding| &binding.subjects).any(|(subject, _)| subject.is(user))
+        let all = index.cluster.iter().chain(index.namespaces.values().flatten());
+        all.flat_map(|binding| &binding.subjects).any(|(subject, _)| subject.is(user))
     }
 
     /// The index of the objects as they are now. The revisions are read before the objects: an index that is newer than its
@@ -178,7 +185,11 @@ fn build(objects: &Objects) -> Index {
                 let role = format!("{role_kind} {:?}", &*role_name);
                 format!("RBAC: allowed by {kind} {place:?} of {role} to {}", subject.describe()).into()
             };
-            index.bindings.entry(Arc::clone(binding.namespace())).or_default().push(Binding {
+            let bound = match &**binding.namespace() {
+                "" => &mut index.cluster,
+                _ => index.namespaces.entry(Arc::clone(binding.namespace())).or_default(),
+            };
+            bound.push(Binding {
                 subjects: list(get(Some(binding.value()), "subjects"))
                     .iter()
                     .filter_map(|subject| Subject::of(subject, binding.namespace()))
