@@ -120,7 +120,8 @@ impl Client {
             assert!(!events.is_empty(), "no answer for 10 s");
             for event in &events {
                 let connection = &mut self.connections[event.token().0];
-                while let Some((taken, answered)) = connection.answer(&self.asks) {
+                // With the answer all is read that can have come; more makes another event.
+                if let Some((taken, answered)) = connection.answer(&self.asks) {
                     match answered {
                         true => micros.push(u32::try_from(taken.as_micros()).unwrap()),
                         false => refused += 1,
