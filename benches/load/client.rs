@@ -88,20 +88,16 @@ impl Client {
             stream.set_nodelay(true).unwrap();
             stream.set_nonblocking(true).unwrap();
             let mut socket = TcpStream::from_std(stream);
-            poll.registry().register(&mut socket, Token(index), Interest::READABLE).unwrap();
+            poll.registry().register(&mut socket, Token(index), Interest::READABLE | Interest::WRITABLE).unwrap();
             let name = ServerName::try_from("localhost").unwrap();
             let protocol: Box<dyn Protocol> = match version {
                 Version::Http1 => Box::new(Http1::new(&asks)),
                 Version::Http2 => Box::new(Http2::new(asks)),
             };
-            Connection {
-                socket,
-                tls: ClientConnection::new(config.clone(), name).unwrap(),
-                protocol,
-                inbox: vec![],
-                outbox: vec![],
-                asked: None,
-            }
+            let mut tls = ClientConnection::new(config.clone(), name).unwrap();
+            // A request may have megabytes.
+            tls.set_buffer_limit(None);
+            Connection { socket, tls, protocol, inbox: vec![], outbox: vec![], asked: None }
         });
         Client { asks, pause: Duration::ZERO, connections: connections.collect(), poll, next: 0 }
     }
@@ -150,8 +146,10 @@ impl Connection {
         self.send();
     }
 
-    /// How long the answer in flight took, and whether it is one, if it is here; else all that came is read.
+    /// How long the answer in flight took, and whether it is one, if it is here; else all that came is read, and what there is
+    /// room for is sent.
     fn answer(&mut self, asks: &Asks) -> Option<(Duration, bool)> {
+        self.send();
         loop {
             match self.tls.read_tls(&mut self.socket) {
                 Ok(0) => panic!("the server hung up"),
@@ -166,7 +164,7 @@ impl Connection {
             if let Some(Answer { code, body }) = answer {
                 let (number, sent) = self.asked.take().expect("an answer to nothing");
                 let refused = asks.may_be_refused && code == Some(429);
-                let right = code.is_none_or(|code| code == 201) && asks.is_right(&body, number);
+                let right = code.is_none_or(|code| code == asks.code) && asks.is_right(&body, number);
                 assert!(right || refused, "{code:?} {}", String::from_utf8_lossy(&body));
                 return Some((sent.elapsed(), right));
             }
@@ -179,8 +177,12 @@ impl Connection {
             self.outbox.clear();
         }
         while self.tls.wants_write() {
-            // A request has less than the socket's buffer, and there is one at a time.
-            self.tls.write_tls(&mut self.socket).unwrap();
+            match self.tls.write_tls(&mut self.socket) {
+                Ok(_) => {}
+                // What is left goes when there is room.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => panic!("{error}"),
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! client's. `cargo bench --bench load -- evaluated` runs those of the measurements whose name has this in it.
 //!
 //! Absent: the client (client, http1, http2), the server's process (server), what it serves (workload), a quiet user beside a
-//! greedy one (neighbours).
+//! greedy one (neighbours), memory at its limits (limits).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,6 +18,7 @@
 mod client;
 mod http1;
 mod http2;
+mod limits;
 mod neighbours;
 mod server;
 mod workload;
@@ -64,6 +65,9 @@ fn main() {
     }
     if wanted.is_empty() || wanted.iter().any(|part| part == "neighbours") {
         neighbours::measure(&binary);
+    }
+    if wanted.is_empty() || wanted.iter().any(|part| part == "limits") {
+        limits::measure(&binary);
     }
 }
 

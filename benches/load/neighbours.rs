@@ -16,7 +16,7 @@ use super::{
     client::{Client, Ran, Version},
     quantiles,
     server::Server,
-    workload::Asks,
+    workload::{self, Asks, RIGHTS, schema},
 };
 
 /// One measurement.
@@ -29,8 +29,10 @@ const GREEDY_SLOW: usize = 320;
 const SLOW: Duration = Duration::from_millis(50);
 
 /// Answered at once.
-const QUIET: Asks =
-    Asks { user: "quiet", kind: "Quick", spec: "{\"id\":\"a\"}", answer: "\"ok\":true", may_be_refused: false };
+pub const QUIET: Asks =
+    Asks { user: "quiet", kind: "Quick", spec: "{\"id\":\"a\"}", answer: "\"ok\":true", ..workload::BUCKET_INFO };
+pub const ID: &str = "{id: string | required=true}";
+pub const OK: &str = "{status: {ok: \"${object.spec.id.size() > 0}\"}}";
 
 pub fn measure(binary: &Path) {
     let folder = tempfile::tempdir().unwrap();
@@ -72,16 +74,6 @@ pub fn measure(binary: &Path) {
 }
 
 fn workspace(port: u16) -> String {
-    let schema = |kind: &str, projection: &str| {
-        let plural = format!("{}s", kind.to_lowercase());
-        format!(
-            "apiVersion: celandine.dev/v1alpha1\nkind: EphemeralSchema\n\
-             metadata: {{name: {plural}.storage.acme.example}}\nspec:\n  group: storage.acme.example\n\
-             \x20 scope: Namespaced\n  names: {{kind: {kind}, plural: {plural}}}\n  versions:\n  - name: v1\n\
-             \x20   served: true\n    schema: {{simple: {{spec: {{id: string | required=true}}}}}}\n\
-             \x20   projection: {projection}\n---\n"
-        )
-    };
     // 20,000 steps, and the name, so that no two are equal.
     let heavy = "{status: {name: \"${object.metadata.name}\", ok: \"${lists.range(100).all(a, \
                  lists.range(100).all(b, a + b >= 0 || b > 100))}\"}}";
@@ -96,13 +88,7 @@ fn workspace(port: u16) -> String {
          \x20 limits: {{requestsPerSecond: 100000, burst: 100000, maxInFlight: 1000}}\n\
          \x20 usableBy: {{schemas: [\"*\"], workspaces: [\"*\"]}}\n"
     );
-    let rights = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\n\
-                  rules: [{apiGroups: [\"*\"], resources: [\"*\"], verbs: [\"*\"]}]\n---\n\
-                  apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: all}\n\
-                  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: all}\n\
-                  subjects: [{kind: Group, name: \"system:authenticated\"}]\n---\n";
-    let quick = schema("Quick", "{status: {ok: \"${object.spec.id.size() > 0}\"}}");
-    [quick, schema("Heavy", heavy), schema("Slow", &slow), rights.into(), policy].concat()
+    [schema("Quick", ID, OK), schema("Heavy", ID, heavy), schema("Slow", ID, &slow), RIGHTS.into(), policy].concat()
 }
 
 /// Answers each request after [`SLOW`]; a thread each, for they only sleep.

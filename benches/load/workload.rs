@@ -1,4 +1,5 @@
-//! What the server serves: the BucketInfo of `examples/`, and objects for it; what is asked, and what a right answer holds.
+//! What the server serves: the BucketInfo of `examples/`, and objects for it, or schemas of a line each; what is asked, and
+//! what a right answer holds.
 //!
 //! Absent: how it is sent.
 use std::{fmt::Write as _, fs, path::Path};
@@ -7,10 +8,9 @@ use std::{fmt::Write as _, fs, path::Path};
 pub const OBJECTS: usize = 300;
 pub const SELECTED: usize = 100;
 
-/// kubectl's headers.
-const HEADERS: [(&str, &str); 6] = [
+/// kubectl's headers, without what it accepts.
+const HEADERS: [(&str, &str); 5] = [
     ("user-agent", "kubectl/v1.32.4 (linux/amd64) kubernetes/59526cd"),
-    ("accept", "application/json"),
     ("accept-encoding", "gzip"),
     ("content-type", "application/json"),
     ("kubectl-command", "kubectl create"),
@@ -24,6 +24,12 @@ pub struct Asks {
     pub user: &'static str,
     pub kind: &'static str,
     pub spec: &'static str,
+    /// The media type of the answer.
+    pub accept: &'static str,
+    /// Parameters besides kubectl's, each after an `&`.
+    pub query: &'static str,
+    /// The status of a right answer.
+    pub code: usize,
     /// A right answer holds this.
     pub answer: &'static str,
     /// Whether being told that there is no room is an answer too.
@@ -35,6 +41,9 @@ pub const BUCKET_INFO: Asks = Asks {
     user: "jane",
     kind: "BucketInfo",
     spec: "{\"bucket\":\"photos\"}",
+    accept: "application/json",
+    query: "",
+    code: 201,
     answer: "\"objects\":100,",
     may_be_refused: false,
 };
@@ -100,17 +109,37 @@ fn objects() -> String {
     text
 }
 
+/// A role that allows everything to everybody.
+pub const RIGHTS: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\n\
+                          rules: [{apiGroups: [\"*\"], resources: [\"*\"], verbs: [\"*\"]}]\n---\n\
+                          apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: all}\n\
+                          roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: all}\n\
+                          subjects: [{kind: Group, name: \"system:authenticated\"}]\n---\n";
+
+/// An EphemeralSchema, and the end of its document.
+pub fn schema(kind: &str, spec: &str, projection: &str) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    format!(
+        "apiVersion: celandine.dev/v1alpha1\nkind: EphemeralSchema\n\
+         metadata: {{name: {plural}.storage.acme.example}}\nspec:\n  group: storage.acme.example\n\
+         \x20 scope: Namespaced\n  names: {{kind: {kind}, plural: {plural}}}\n  versions:\n  - name: v1\n\
+         \x20   served: true\n    schema: {{simple: {{spec: {spec}}}}}\n\
+         \x20   projection: {projection}\n---\n"
+    )
+}
+
 impl Asks {
     /// Where creates go, as kubectl sends them.
     pub fn path(&self) -> String {
         format!(
-            "/apis/storage.acme.example/v1/namespaces/default/{}s?fieldManager=kubectl-create&fieldValidation=Strict",
-            self.kind.to_lowercase()
+            "/apis/storage.acme.example/v1/namespaces/default/{}s?fieldManager=kubectl-create&fieldValidation=Strict{}",
+            self.kind.to_lowercase(),
+            self.query
         )
     }
 
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        HEADERS.into_iter().chain([("impersonate-user", self.user)])
+        HEADERS.into_iter().chain([("accept", self.accept), ("impersonate-user", self.user)])
     }
 
     /// The body of the `n`th create, always of one length.
@@ -125,6 +154,7 @@ impl Asks {
     /// Whether a body is the answer to the `n`th create.
     pub fn is_right(&self, body: &[u8], n: u32) -> bool {
         let holds = |part: &str| memchr::memmem::find(body, part.as_bytes()).is_some();
-        holds(&format!("\"name\":\"load-{n:010}\"")) && holds(self.kind) && holds(self.answer)
+        // What is no object has no name.
+        (self.code == 400 || holds(&format!("load-{n:010}"))) && holds(self.kind) && holds(self.answer)
     }
 }
