@@ -1,6 +1,7 @@
 //! EphemeralSchema version -> [`Plan`] (all static errors at once); Plan x inputs -> [`Outcome`].
 //!
 //! Absent: I/O, async, clocks, YAML, the wire types of `api`. It asks for what it needs ([`need::Need`]) and is handed it.
+mod allowance;
 mod budget;
 mod compile;
 mod decisions;

@@ -64,7 +64,8 @@ fn kind(crd: &str) -> EphemeralKind {
         columns: Arc::new([]),
         cache: Duration::ZERO,
         limits: Limits::default(),
-        pace: Pace::default(),
+        admission: Pace::default(),
+        evaluation: Pace::default(),
     };
     EphemeralKind {
         group: "crd.example.io".into(),

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use cel::{
     Value,
     eval::{Activation, Bound, ErrorKind, EvalError, Halt},
-    limits::{COST_PER_EXPRESSION, WORK_PER_EXPRESSION},
+    limits::COST_PER_EXPRESSION,
     program::Options,
     value::{List, MapBuilder},
 };
 
 use crate::engine::{
+    allowance::Allowance,
     decisions::Decisions,
     diagnostic::FieldPath,
     limits::{COST_PER_REQUEST, MAX_FAILURE_BYTES, MAX_TEXT_BYTES, WORK_PER_REQUEST},
@@ -29,8 +30,8 @@ pub(crate) struct Runner {
     settled: Spent,
     /// What had been spent when what is under way began.
     begun: Spent,
-    /// What cost and work may come to before it is interrupted.
-    allowed: (u64, u64),
+    /// What is left for this step.
+    allowed: Allowance,
     interrupted: bool,
 }
 
@@ -89,9 +90,6 @@ impl Activation for Slots {
     }
 }
 
-/// Work goes with cost as it does in the limits of one expression.
-const WORK_PER_COST: u64 = WORK_PER_EXPRESSION / COST_PER_EXPRESSION;
-
 /// What is unknown of an expression that was interrupted: no question of the authorizer.
 const INTERRUPTED: u32 = u32::MAX;
 
@@ -104,7 +102,7 @@ impl Runner {
             spent: Spent::default(),
             settled: Spent::default(),
             begun: Spent::default(),
-            allowed: (u64::MAX, u64::MAX),
+            allowed: Allowance::WHOLE,
             interrupted: false,
         }
     }
@@ -114,8 +112,7 @@ impl Runner {
     pub(crate) fn allow(&mut self, cost: u64) {
         self.settled = self.spent;
         self.begun = self.spent;
-        let work = cost.saturating_mul(WORK_PER_COST);
-        self.allowed = (self.spent.cost.saturating_add(cost), self.spent.work.saturating_add(work));
+        self.allowed = Allowance::of(cost);
         self.interrupted = false;
     }
 
@@ -163,23 +160,17 @@ impl Runner {
             return Err(Halt::unknown(INTERRUPTED));
         }
         let left = COST_PER_REQUEST.saturating_sub(self.spent.cost);
-        let (budget, work) = (left.min(COST_PER_EXPRESSION), WORK_PER_REQUEST.saturating_sub(self.spent.work));
-        let cost_allowed = self.allowed.0.saturating_sub(self.spent.cost);
-        let work_allowed = self.allowed.1.saturating_sub(self.spent.work);
-        let options = Options {
-            budget: budget.min(cost_allowed),
-            work: work.min(work_allowed),
-            host: Some(&mut self.decisions),
-            ..Options::default()
-        };
+        let limits = (left.min(COST_PER_EXPRESSION), WORK_PER_REQUEST.saturating_sub(self.spent.work));
+        let (budget, work) = self.allowed.of_limits(limits.0, limits.1);
+        let options = Options { budget, work, host: Some(&mut self.decisions), ..Options::default() };
         let evaluation = expression.program.evaluate(&self.slots, options);
-        let exceeded = matches!(&evaluation.result, Err(Halt::Error(error)) if error.kind == ErrorKind::CostExceeded);
-        if exceeded && (cost_allowed < budget || work_allowed < work) {
+        if self.allowed.interrupted(limits.0, limits.1, &evaluation.result) {
             self.interrupted = true;
             self.spent = self.settled;
             self.begun = self.settled;
             return Err(Halt::unknown(INTERRUPTED));
         }
+        self.allowed.spend(evaluation.cost, evaluation.work);
         self.spent.cost = self.spent.cost.saturating_add(evaluation.cost);
         self.spent.work = self.spent.work.saturating_add(evaluation.work);
         let exhausted = self.spent.cost >= COST_PER_REQUEST || self.spent.work >= WORK_PER_REQUEST;

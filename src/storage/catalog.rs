@@ -86,8 +86,10 @@ pub struct EphemeralVersion {
     pub cache: Duration,
     /// Bounds on time and rate.
     pub limits: Limits,
-    /// How long evaluating it took lately.
-    pub pace: Pace,
+    /// How long admitting objects took lately.
+    pub admission: Pace,
+    /// How long evaluating its plan took lately.
+    pub evaluation: Pace,
 }
 
 /// Bounds of an ephemeral version.

@@ -91,6 +91,14 @@ impl Pace {
         self.0.load(Ordering::Relaxed) < SLOW
     }
 
+    /// Does work, and remembers what it took.
+    pub fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.took(begun.elapsed());
+        done
+    }
+
     /// It took so long. Two at once may count as one: it is an estimate.
     pub fn took(&self, time: Duration) {
         let now = self.0.load(Ordering::Relaxed);

@@ -29,11 +29,11 @@ use super::{
     answers::Answers,
     authorizer::Attributes,
     catalog::{Catalog, EphemeralKind, EphemeralVersion},
-    computing::{LITTLE_BYTES, Places},
+    computing::{LITTLE_BYTES, LITTLE_COST, Places},
     failure::{self, About},
     fair::{Fair, OverloadedError},
     metadata::Creation,
-    strategy::{self, Admitted, Expected, FieldValidation, Sent},
+    strategy::{self, Admitted, Expected, FieldValidation, Refusal, Sent},
     throttle::{self, Counted, Throttles},
     workspace::Workspace,
 };
@@ -175,6 +175,30 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
         None => None,
     };
     let queued = begun.elapsed();
+    let admitted = admit(shared, &target, request, deadline).await?;
+    let inputs =
+        Inputs { object: Value::Map(admitted.object.clone()), request: request::value(&target, request, &admitted) };
+    let resolved = resolve(shared, &target, request, inputs, deadline).await?;
+    let Resolved { outcome, refusals, observed, cache, sources } = resolved;
+    let answer = outcome.result.map_err(|failure| {
+        let name = admitted.name();
+        let about = About { group: &kind.group, kind: &kind.names.kind, plural: &kind.names.plural, name: &name };
+        refusals.status(&failure).unwrap_or_else(|| {
+            failure::failed(&about, &failure, &|resource| reads::plural(target.catalog, resource).to_string())
+        })
+    })?;
+    let observed = Moment { time: observed, ..request.moment };
+    Ok(answered(&target, request, admitted, answer, observed, Timing { cache, queued, sources }))
+}
+
+/// Admits the object: here, where it is small and its rules were quick lately; apart, where they were not or these are not.
+async fn admit(
+    shared: &Shared,
+    target: &Target<'_>,
+    request: &CreateRequest<'_>,
+    deadline: Instant,
+) -> Result<Admitted, Status> {
+    let Target { workspace, kind, version, .. } = target;
     let expected = Expected {
         group: &kind.group,
         version: &version.name,
@@ -190,28 +214,17 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
         field_validation: request.field_validation,
         random: request.moment.entropy.suffix(),
     };
-    let admit = || strategy::admit(&expected, &sent);
-    let admitted = match request.body.len() <= LITTLE_BYTES && expected.rules.is_empty() {
-        true => admit(),
-        false => shared
-            .apart(workspace.path(), &request.user.username, deadline, admit)
-            .await
-            .map_err(|_| failure::timed_out(std::iter::empty()))?,
-    };
-    let admitted = admitted.map_err(|refusal| failure::refused(&refusal))?;
-    let inputs =
-        Inputs { object: Value::Map(admitted.object.clone()), request: request::value(&target, request, &admitted) };
-    let resolved = resolve(shared, &target, request, inputs, deadline).await?;
-    let Resolved { outcome, refusals, observed, cache, sources } = resolved;
-    let answer = outcome.result.map_err(|failure| {
-        let name = admitted.name();
-        let about = About { group: &kind.group, kind: &kind.names.kind, plural: &kind.names.plural, name: &name };
-        refusals.status(&failure).unwrap_or_else(|| {
-            failure::failed(&about, &failure, &|resource| reads::plural(target.catalog, resource).to_string())
-        })
-    })?;
-    let observed = Moment { time: observed, ..request.moment };
-    Ok(answered(&target, request, admitted, answer, observed, Timing { cache, queued, sources }))
+    let refused = |refusal: Refusal| failure::refused(&refusal);
+    let pace = &version.admission;
+    if request.body.len() <= LITTLE_BYTES && (expected.rules.is_empty() || pace.is_quick()) {
+        match pace.timed(|| strategy::admit(&expected, &sent, LITTLE_COST)) {
+            Err(Refusal::Unfinished) => pace.overran(),
+            admitted => return admitted.map_err(refused),
+        }
+    }
+    let whole = || pace.timed(|| strategy::admit(&expected, &sent, u64::MAX));
+    let admitted = shared.apart(workspace.path(), &request.user.username, deadline, whole).await;
+    admitted.map_err(|_| failure::timed_out(std::iter::empty()))?.map_err(refused)
 }
 
 /// The smallest of what the server, the author and the client allow.

@@ -35,6 +35,7 @@ pub fn refused(refusal: &Refusal) -> Status {
         Refusal::Decode(DecodeError::Unrecognized { .. }) => bad_request(),
         Refusal::Unfit { .. } | Refusal::Version { .. } | Refusal::Namespace => bad_request(),
         Refusal::Invalid { kind, group, name, errors } => invalid(group, kind, name, errors),
+        Refusal::Unfinished => internal(StatusCause::default(), &refusal.to_string()),
     }
 }
 

@@ -141,13 +141,16 @@ pub enum Refusal {
         /// What is wrong, at least one.
         errors: Vec<FieldError>,
     },
+    /// Not refused: to find out costs more than was allowed.
+    #[error("the rules of the schema cost more than was allowed")]
+    Unfinished,
 }
 
-/// Admits the body of a request.
+/// Admits the body of a request, if its rules cost no more than is `allowed`.
 ///
 /// # Errors
 /// The first stage that refuses it, with all that this stage has to say.
-pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refusal> {
+pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>, allowed: u64) -> Result<Admitted, Refusal> {
     let format = decode::format(sent.content_type)?;
     let decoded = decode::object(format, sent.body, expected.kind)?;
     let Value::Map(fields) = decoded.value else { return Err(Refusal::Decode(DecodeError::UnknownFormat)) };
@@ -208,7 +211,7 @@ pub fn admit(expected: &Expected<'_>, sent: &Sent<'_>) -> Result<Admitted, Refus
         let detail = format!("must be {}", expected.kind);
         return Err(invalid(metadata.name.as_deref(), vec![field_error::invalid(&path, &kind.into(), &detail)]));
     }
-    let errors = invalidities(expected, &metadata, &object);
+    let errors = invalidities(expected, &metadata, &object, allowed).ok_or(Refusal::Unfinished)?;
     if !errors.is_empty() {
         return Err(invalid(metadata.name.as_deref(), errors));
     }
@@ -273,16 +276,16 @@ fn with_metadata(fields: &Map, metadata: Value) -> Map {
 }
 
 /// Metadata, then the schema, then its rules unless the object is too broken for them. Kubernetes adds a cause that says so;
-/// it tells nobody anything, and is left out.
-fn invalidities(expected: &Expected<'_>, metadata: &Metadata, object: &Map) -> Vec<FieldError> {
+/// it tells nobody anything, and is left out. `None` where the rules cost more than is allowed.
+fn invalidities(expected: &Expected<'_>, metadata: &Metadata, object: &Map, allowed: u64) -> Option<Vec<FieldError>> {
     let object = Value::Map(object.clone());
     let root = FieldPath::root();
     let mut errors = metadata::validate(metadata, expected.namespaced);
     errors.extend(validate(expected.schema, &object, &root));
     if !errors.iter().any(blocks_rules) {
-        errors.extend(expected.rules.evaluate(&object, &root));
+        errors.extend(expected.rules.evaluate(&object, &root, allowed)?);
     }
-    errors
+    Some(errors)
 }
 
 fn text<'a>(fields: &'a Map, name: &str) -> &'a str {

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use cel::{
     Env, Program, Value,
     eval::{ErrorKind, EvalError, Halt},
+    limits::{COST_PER_EXPRESSION, WORK_PER_EXPRESSION},
     program::Options,
     value::{Key, Map},
 };
 
 use crate::engine::{
+    allowance::Allowance,
     diagnostic::{Diagnostic, FieldPath},
     schema::{
         FieldError, MAX_DEPTH, Structural,
@@ -78,20 +80,24 @@ impl Rules {
         self.0.is_none()
     }
 
-    /// What does not hold of a defaulted, valid object.
-    pub fn evaluate(&self, object: &Value, path: &FieldPath) -> Vec<FieldError> {
-        let Some(whole) = &self.0 else { return Vec::new() };
-        let mut run = Run { budget: COST_PER_OBJECT, errors: Vec::new(), stopped: false };
+    /// What does not hold of a defaulted, valid object; `None` where finding out costs more than is allowed.
+    pub fn evaluate(&self, object: &Value, path: &FieldPath, allowed: u64) -> Option<Vec<FieldError>> {
+        let Some(whole) = &self.0 else { return Some(Vec::new()) };
+        let allowed = Allowance::of(allowed);
+        let mut run = Run { budget: COST_PER_OBJECT, allowed, errors: Vec::new(), stopped: false, interrupted: false };
         let seen = to_rules(&whole.schema, object);
         run.node(&whole.root, object, &seen, &Trail::Root(path), 0);
-        run.errors
+        (!run.interrupted).then_some(run.errors)
     }
 }
 
 struct Run {
     budget: u64,
+    allowed: Allowance,
     errors: Vec<FieldError>,
     stopped: bool,
+    /// It stopped because more is to be allowed.
+    interrupted: bool,
 }
 
 impl Run {
@@ -164,12 +170,18 @@ impl Run {
         }
     }
 
-    /// `None` where the object's budget is used up.
+    /// `None` where the object's budget, or what is allowed of it, is used up.
     fn evaluate(&mut self, program: &Program, variables: &[Option<Value>]) -> Option<Result<Value, Halt>> {
         if self.budget == 0 {
             return None;
         }
-        let evaluation = program.evaluate(variables, Options::default());
+        let (budget, work) = self.allowed.of_limits(COST_PER_EXPRESSION, WORK_PER_EXPRESSION);
+        let evaluation = program.evaluate(variables, Options { budget, work, ..Options::default() });
+        if self.allowed.interrupted(COST_PER_EXPRESSION, WORK_PER_EXPRESSION, &evaluation.result) {
+            self.interrupted = true;
+            return None;
+        }
+        self.allowed.spend(evaluation.cost, evaluation.work);
         self.budget = self.budget.checked_sub(evaluation.cost)?;
         Some(evaluation.result)
     }

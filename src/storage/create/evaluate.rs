@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn ended(self, outcome: Outcome) -> Evaluated {
-        self.target.version.pace.took(self.longest);
+        self.target.version.evaluation.took(self.longest);
         Evaluated { outcome, refusals: self.refusals, basis: self.basis, sources: self.clock.sources() }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
 
     /// Makes a step: here, where steps of this plan were quick lately; apart, where they were not or this one is not.
     async fn step(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Step, OverloadedError> {
-        let pace = &self.target.version.pace;
+        let pace = &self.target.version.evaluation;
         if pace.is_quick() {
             self.evaluation.allow(LITTLE_COST);
             match self.timed(step) {

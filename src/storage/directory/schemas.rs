@@ -185,7 +185,8 @@ fn ephemeral_version(version: &LoweredVersion, plan: Plan) -> EphemeralVersion {
         columns: Arc::clone(&version.columns),
         cache: version.cache,
         limits: version.limits,
-        pace: Pace::default(),
+        admission: Pace::default(),
+        evaluation: Pace::default(),
     }
 }
 
