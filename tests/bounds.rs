@@ -16,7 +16,7 @@ use std::{fmt::Write as _, fs, sync::Arc};
 use bytes::Bytes;
 use celandine::{
     server::{Limits, Service},
-    storage::directory::Directory,
+    storage::{directory::Directory, fair::Bounds},
 };
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -284,6 +284,22 @@ async fn computing_does_not_keep_probes_waiting() {
     ] {
         let request = Request::get(path).header("host", "localhost").body(Full::new(Bytes::new())).unwrap();
         assert_eq!(service.call(request).await.status(), expected, "{path}");
+    }
+}
+
+/// What is made of large bodies takes memory: few are answered at once, and small ones at any time.
+#[tokio::test(start_paused = true)]
+async fn few_large_bodies_are_answered_at_once() {
+    let none = Bounds { seats: 0, ..Limits::default().large };
+    let service = limited(Limits { large: none, ..Limits::default() });
+    let large = body("Echo", &json!({}), &json!({"s": "x".repeat(200 * 1024)}));
+    for (path, body, expected) in [
+        (plural("Echo", ""), body("Echo", &json!({}), &json!({})), StatusCode::CREATED),
+        (plural("Echo", ""), large.clone(), StatusCode::TOO_MANY_REQUESTS),
+        ("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned(), large, StatusCode::TOO_MANY_REQUESTS),
+    ] {
+        let (status, text) = post(&service, &path, &[], body).await;
+        assert_eq!(status, expected, "{path} {text}");
     }
 }
 

@@ -233,11 +233,9 @@ async fn idle_connections_make_room() {
     assert!(going_on.await.is_err(), "the watch was ended");
 }
 
-/// A client that asks and does not read is left, and what it was to be sent is freed.
-#[tokio::test]
-async fn answers_that_are_not_taken_are_dropped() {
+/// More than the sockets of both sides hold: 24 MiB of ConfigMaps.
+fn much() -> Directory {
     let directory = tempfile::tempdir().unwrap();
-    // More than the sockets of both sides hold.
     let text = "x".repeat(12 * 1024 * 1024);
     for name in ["one", "two"] {
         let metadata = serde_json::json!({"name": name, "namespace": "default"});
@@ -247,6 +245,13 @@ async fn answers_that_are_not_taken_are_dropped() {
     }
     let (directory, report) = Directory::load(directory.path()).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
+    directory
+}
+
+/// A client that asks and does not read is left, and what it was to be sent is freed.
+#[tokio::test]
+async fn answers_that_are_not_taken_are_dropped() {
+    let directory = much();
     let limits = Limits { exchange_deadline: Duration::from_millis(300), connections: 1, ..Limits::default() };
     let running = serving(bind(config(limits), Arc::clone(directory.workspaces())).await.unwrap());
     let mut stalled = TcpStream::connect(running.address).await.unwrap();
@@ -258,6 +263,40 @@ async fn answers_that_are_not_taken_are_dropped() {
     // There is room for one connection: this one is answered when the other is gone.
     let answer = raw(running.address, b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    let mut taken = Vec::new();
+    let _ = stalled.read_to_end(&mut taken).await;
+    assert!(taken.len() < 24 * 1024 * 1024, "{}", taken.len());
+}
+
+/// What waits for its client is bounded, until the client takes it or is left.
+#[tokio::test]
+async fn answers_that_wait_to_be_taken_are_bounded() {
+    let directory = much();
+    let limits = Limits { exchange_deadline: Duration::from_secs(2), unread_kib: 30 * 1024, ..Limits::default() };
+    let running = serving(bind(config(limits), Arc::clone(directory.workspaces())).await.unwrap());
+    let ask = b"GET /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let mut stalled = TcpStream::connect(running.address).await.unwrap();
+    stalled.write_all(ask).await.unwrap();
+    let mut first = [0; 15];
+    stalled.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    let answer = raw(running.address, ask).await;
+    assert!(answer.starts_with("HTTP/1.1 429 Too Many Requests"), "{}", &answer[..40]);
+    let small = raw(running.address, b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    assert!(small.starts_with("HTTP/1.1 200 OK"), "{small}");
+    // The first one is left at its deadline, and there is room again.
+    let mut tries = tokio::time::interval(Duration::from_millis(100));
+    let again = async {
+        loop {
+            tries.tick().await;
+            let answer = raw(running.address, ask).await;
+            if answer.starts_with("HTTP/1.1 200 OK") {
+                return answer;
+            }
+        }
+    };
+    let answer = tokio::time::timeout(Duration::from_secs(60), again).await.unwrap();
+    assert!(answer.len() > 24 * 1024 * 1024 && answer.ends_with("}\n"), "{}", answer.len());
     let mut taken = Vec::new();
     let _ = stalled.read_to_end(&mut taken).await;
     assert!(taken.len() < 24 * 1024 * 1024, "{}", taken.len());

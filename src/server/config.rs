@@ -56,6 +56,8 @@ pub struct Limits {
     pub in_flight: usize,
     /// Creates at work, and those that wait for it; more get 429.
     pub creates: Bounds,
+    /// Requests with large bodies that are answered at once, and those that wait for it.
+    pub large: Bounds,
     /// Places for what computes longer than sockets can wait; each is a thread while it is taken.
     pub computing: usize,
     /// Bytes of answers that are kept.
@@ -69,6 +71,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         let creates = Bounds::default();
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Limits {
             // Go's and kube-apiserver's ReadHeaderTimeout is 32 s for slow links; ours is loopback.
             header_deadline: Duration::from_secs(10),
@@ -96,8 +99,10 @@ impl Default for Limits {
             // least kube-apiserver's --max-requests-inflight.
             in_flight: (2 * (creates.seats + creates.queue)).max(400),
             creates,
+            // The values of a body take up to twenty times its bytes: 60 MB each. Mostly they keep a processor busy.
+            large: Bounds { seats: (2 * cores).clamp(4, 8), queue_per_flow: 32, queue: 64, ..creates },
             // One user alone has all cores and no more threads than that; the next one has its part of them at once.
-            computing: places(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+            computing: places(cores),
             // Some ten thousand answers of a few kilobytes.
             answer_bytes: 64 * 1024 * 1024,
             watches: 1_000,

@@ -3,12 +3,20 @@
 //! Absent: what a request is answered (service), when a connection has waited long enough (activity).
 mod activity;
 
-use std::{convert::Infallible, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Version, header};
 use hyper::{
-    body::{Body as HttpBody, Incoming},
+    body::{Body as HttpBody, Frame, Incoming, SizeHint},
     service::service_fn,
 };
 use hyper_util::{
@@ -270,12 +278,18 @@ async fn answered(service: &Service, request: Request<Incoming>, busy: Busy) -> 
     if response.extensions().get::<Endless>().is_some() {
         busy.endless();
     }
-    response.map(|body| Guarded { body, _busy: busy, _room: room })
+    response.map(|body| Guarded { body, piece: Bytes::new(), _busy: busy, _room: room })
 }
 
-/// The body of an answer.
+/// Bytes of an answer that are handed over at once. HTTP/1 takes all that it is handed, and lets go of the body when that was
+/// its end: what guards it would be gone while most of it still waits for the client.
+const PIECE: usize = 64 * 1024;
+
+/// The body of an answer, in pieces.
 struct Guarded {
     body: Body,
+    /// What of its last frame was not handed over yet.
+    piece: Bytes,
     _busy: Busy,
     _room: Option<OwnedSemaphorePermit>,
 }
@@ -284,18 +298,32 @@ impl HttpBody for Guarded {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.piece.is_empty() {
+            let frame = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                Some(Ok(frame)) => frame,
+                end => return Poll::Ready(end),
+            };
+            match frame.into_data() {
+                Ok(data) => self.piece = data,
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+            }
+        }
+        let length = self.piece.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.piece.split_to(length)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.piece.is_empty() && self.body.is_end_stream()
     }
 
-    fn size_hint(&self) -> hyper::body::SizeHint {
-        self.body.size_hint()
+    fn size_hint(&self) -> SizeHint {
+        let (body, piece) = (self.body.size_hint(), self.piece.len() as u64);
+        let mut hint = SizeHint::new();
+        if let Some(most) = body.upper() {
+            hint.set_upper(most + piece);
+        }
+        hint.set_lower(body.lower() + piece);
+        hint
     }
 }

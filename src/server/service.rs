@@ -42,6 +42,9 @@ use crate::{
 /// Answers below are not counted: sockets and connections hold as much on their own.
 const SMALL_KIB: u32 = 64;
 
+/// Bytes of a body from which on few are answered at once: as many below it as there are seats take no more.
+const LARGE: usize = 128 * 1024;
+
 /// Some evaluations of a hundred objects; a tenth of what anybody notices.
 const TURN: Duration = Duration::from_micros(500);
 
@@ -64,6 +67,7 @@ pub(super) struct Inner {
     pub(super) watches: Arc<Semaphore>,
     pub(super) creates: Shared,
     in_flight: Fair,
+    large: Fair,
     closing: watch::Sender<bool>,
     /// KiB of answers that may wait for their clients to take them.
     unread: Arc<Semaphore>,
@@ -132,6 +136,7 @@ impl Service {
             },
             // Nobody waits here: a body that is read holds memory.
             in_flight: Fair::new(Bounds { seats: limits.in_flight, queue: 0, queue_per_flow: 0, ..limits.creates }),
+            large: Fair::new(limits.large),
             closing: watch::Sender::new(false),
             unread: Arc::new(Semaphore::new(limits.unread_kib as usize)),
             limits,
@@ -235,6 +240,16 @@ impl Service {
                     let read = body::read(&parts.headers, body, limits.body_bytes, limits.body_deadline).await;
                     read.map_err(|e| Box::new(status::body(&e)))?
                 }
+            };
+            let _large = match bytes.len() > LARGE {
+                true => {
+                    let flow = server.large.flow(&context.info.workspace, &context.user.username);
+                    match server.large.seat(flow, tokio::time::Instant::now() + deadline).await {
+                        Ok(seat) => Some(seat),
+                        Err(_) => return Ok(busy()),
+                    }
+                }
+                false => None,
             };
             routes::route(&context, bytes).await
         });
