@@ -48,7 +48,8 @@ pub fn measure(binary: &Path) {
     );
     let start = || Server::start(binary, folder.path());
 
-    let created = Asks { user: "jane", kind: "Large", ..QUIET };
+    // Few large bodies are answered at once.
+    let created = Asks { user: "jane", kind: "Large", may_be_refused: true, ..QUIET };
     let invalid = Asks { code: 422, answer: "less than or equal to 9", ..created };
     let broken = Asks { code: 400, answer: "json parse error", ..created };
     let (text, list, map) =
@@ -68,7 +69,7 @@ pub fn measure(binary: &Path) {
     }
 
     let spec = format!("{{\"text\":\"{}\"}}", "x".repeat(LINE)).leak();
-    let long = Asks { kind: "Long", spec, answer: "lines", ..created };
+    let long = Asks { kind: "Long", spec, answer: "lines", may_be_refused: false, ..created };
     let yaml = Asks { accept: "application/yaml", ..long };
     for (what, asks) in [("JSON", long), ("JSON, ?pretty=true", Asks { query: "&pretty=true", ..long }), ("YAML", yaml)]
     {
