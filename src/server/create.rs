@@ -73,7 +73,7 @@ pub(super) async fn create(
     let Created { object, warnings, timing } = create::create(&context.server.creates, target, &request).await?;
     let mut response = match small(context, wanted, &object) {
         Some(response) => response,
-        None => context.apart(|| respond(context, wanted, version, &object)).await?,
+        None => context.apart(|| respond(context, wanted, version, &object)).await??,
     };
     if let Ok(timing) = HeaderValue::try_from(server_timing(&timing)) {
         response.headers_mut().insert(SERVER_TIMING, timing);

@@ -84,9 +84,9 @@ pub(super) async fn read(
         })?,
     };
     match &*context.info.verb {
-        "get" => get(place, path, &reading),
+        "get" => context.apart(|| get(place, path, &reading)).await?,
         "watch" => watch::watch(context, place, reading),
-        _ => context.apart(|| list(context, place, reading)).await,
+        _ => context.apart(|| list(context, place, reading)).await?,
     }
 }
 

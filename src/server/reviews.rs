@@ -99,7 +99,8 @@ pub(super) async fn create(
             if spec.namespace.is_empty() {
                 return Err(Box::new(status::bad_request("no namespace on request")));
             }
-            let rules = access::rules(&place.workspace, &context.user, &spec.namespace);
+            let rules = || access::rules(&place.workspace, &context.user, &spec.namespace);
+            let rules = context.apart(rules).await?;
             (Some(json!(spec)), json!(rules))
         }
         kind => {

@@ -106,12 +106,12 @@ impl Context<'_> {
         Some(all.fold(Cow::Borrowed(first), |all, more| Cow::Owned(format!("{all},{more}"))))
     }
 
-    /// Makes an answer that may be megabytes: who writes them takes turns with those who evaluate. An error when the
-    /// request's time is over before.
-    pub(super) async fn apart(&self, answer: impl FnOnce() -> Answer) -> Answer {
+    /// Does what may take long, such as to write megabytes: it takes turns with evaluations. An error when the request's time
+    /// is over before.
+    pub(super) async fn apart<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
         let deadline = tokio::time::Instant::now() + self.deadline;
-        let made = self.server.creates.apart(&self.info.workspace, &self.user.username, deadline, answer);
-        made.await.unwrap_or_else(|_| Err(Box::new(status::timeout())))
+        let done = self.server.creates.apart(&self.info.workspace, &self.user.username, deadline, work);
+        done.await.map_err(|_| Box::new(status::timeout()))
     }
 
     /// JSON, indented if the client wants to read it.

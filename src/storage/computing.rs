@@ -5,7 +5,7 @@
 //!
 //! Absent: what the work is (create, server), who is next (fair).
 use std::{
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -23,8 +23,14 @@ use super::{
 /// ways. It takes some microseconds, and of expressions made to take long a hundredth of a second at most.
 pub const LITTLE_COST: u64 = 100_000;
 
-/// Bytes of a body that is read there, and of an answer that is written there: less than a tenth of a millisecond.
+/// Bytes of an answer that is written there: less than a tenth of a millisecond.
 pub const LITTLE_BYTES: usize = 16 * 1024;
+
+/// Bytes of an object that is admitted there: what schemas check may take the square of it.
+pub const LITTLE_OBJECT: usize = 4 * 1024;
+
+/// Questions of an evaluation that are answered there at once.
+pub const FEW: usize = 32;
 
 /// What is done in less is not worth a place: that alone takes a tenth of it.
 const QUICK: Duration = Duration::from_micros(200);
@@ -66,51 +72,65 @@ impl Places {
     }
 }
 
-/// How long one kind of work took lately, to tell beforehand whether it takes long.
+/// What is done in more counts for several.
+const LONG: Duration = Duration::from_millis(2);
+
+/// What one kind of work took lately, to tell beforehand whether it takes long.
 ///
-/// A leaky bucket: once in a while a thread loses its processor in the midst of quick work, which must not count.
+/// A leaky bucket: once in a while a thread loses its processor in the midst of quick work, which must not count. Who makes
+/// quick and slow work in turns fills it.
 #[derive(Debug)]
-pub struct Pace(AtomicU32);
+pub struct Pace {
+    bucket: AtomicU32,
+    /// What quick work cost at most, lately.
+    cost: AtomicU64,
+}
 
-/// From here on work counts as slow: twice in a row.
-const SLOW: u32 = 2;
+/// From here on work counts as slow: two that took long, or ten of a millisecond.
+const SLOW: u32 = 16;
 
-/// The most that is remembered. Who makes the same work quick and slow in turns is believed to be slow.
-const SLOWEST: u32 = 64;
+/// The most that is remembered.
+const FULL: u32 = 128;
+
+/// What may be allowed where nothing else is known to be needed.
+const LEAST_ALLOWED: u64 = 1_000;
 
 impl Default for Pace {
     /// Nothing is known: the first goes apart.
     fn default() -> Pace {
-        Pace(AtomicU32::new(SLOW))
+        Pace { bucket: AtomicU32::new(SLOW), cost: AtomicU64::new(0) }
     }
 }
 
 impl Pace {
-    /// Whether it was quick lately.
-    pub fn is_quick(&self) -> bool {
-        self.0.load(Ordering::Relaxed) < SLOW
+    /// The cost to allow the next, if it was quick lately: twice what quick ones needed, for it may be another kind of them, and
+    /// [`LITTLE_COST`] at most.
+    pub fn allowed(&self) -> Option<u64> {
+        let quick = self.bucket.load(Ordering::Relaxed) < SLOW;
+        quick.then(|| LITTLE_COST.min(LEAST_ALLOWED + 2 * self.cost.load(Ordering::Relaxed)))
     }
 
-    /// Does work, and remembers what it took.
-    pub fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
-        let done = work();
-        self.took(begun.elapsed());
-        done
-    }
-
-    /// It took so long. Two at once may count as one: it is an estimate.
-    pub fn took(&self, time: Duration) {
-        let now = self.0.load(Ordering::Relaxed);
-        let next = if time < QUICK { now.saturating_sub(1) } else { SLOWEST.min(now + 1) };
+    /// It took so long, and cost so much. Two at once may count as one: it is an estimate.
+    pub fn took(&self, time: Duration, cost: u64) {
+        let now = self.bucket.load(Ordering::Relaxed);
+        let next = match time {
+            time if time < QUICK => now.saturating_sub(1),
+            time if time < LONG => FULL.min(now + 2),
+            _ => FULL.min(now + SLOW / 2),
+        };
         if next != now {
-            self.0.store(next, Ordering::Relaxed);
+            self.bucket.store(next, Ordering::Relaxed);
+        }
+        let (known, cost) = (self.cost.load(Ordering::Relaxed), cost.min(LITTLE_COST));
+        if time < QUICK && cost != known {
+            // What was needed once is forgotten slowly.
+            self.cost.store(cost.max(known - known.div_ceil(16)), Ordering::Relaxed);
         }
     }
 
     /// It was thought to be quick and was not.
     pub fn overran(&self) {
-        self.0.store(SLOWEST, Ordering::Relaxed);
+        self.bucket.store(FULL, Ordering::Relaxed);
     }
 }
 
@@ -121,14 +141,29 @@ mod tests {
     #[test]
     fn pace_is_learnt_and_a_single_slow_one_does_not_count() {
         let pace = Pace::default();
-        assert!(!pace.is_quick(), "nothing is known yet");
-        pace.took(Duration::ZERO);
-        assert!(pace.is_quick());
-        pace.took(Duration::ZERO);
-        pace.took(QUICK);
-        assert!(pace.is_quick(), "one");
-        pace.took(QUICK);
-        assert!(!pace.is_quick(), "two in a row");
+        assert_eq!(pace.allowed(), None, "nothing is known yet");
+        pace.took(Duration::ZERO, 10);
+        assert_eq!(pace.allowed(), Some(LEAST_ALLOWED + 20));
+        for _ in 0..SLOW {
+            pace.took(Duration::ZERO, 10);
+        }
+        pace.took(LONG, 10);
+        assert!(pace.allowed().is_some(), "one");
+        pace.took(LONG, 10);
+        assert_eq!(pace.allowed(), None, "two in a row");
+    }
+
+    #[test]
+    fn quick_ones_in_turns_with_long_ones_do_not_hide_them() {
+        let pace = Pace::default();
+        let mut apart = 0;
+        for _ in 0..100 {
+            for time in [Duration::ZERO, Duration::ZERO, LONG] {
+                apart += usize::from(pace.allowed().is_none());
+                pace.took(time, 10);
+            }
+        }
+        assert!(apart > 280, "{apart}");
     }
 
     #[test]
@@ -136,17 +171,25 @@ mod tests {
         let pace = Pace::default();
         pace.overran();
         let again = (1..).find(|_| {
-            pace.took(Duration::ZERO);
-            pace.is_quick()
+            pace.took(Duration::ZERO, 0);
+            pace.allowed().is_some()
         });
-        assert_eq!(again, Some(SLOWEST - SLOW + 1));
-        for _ in 0..1_000 {
-            pace.took(QUICK);
+        assert_eq!(again, Some(FULL - SLOW + 1));
+    }
+
+    #[test]
+    fn what_is_allowed_follows_what_is_needed() {
+        let pace = Pace::default();
+        for cost in [40_000, 10, 10] {
+            pace.took(Duration::ZERO, cost);
         }
-        for _ in 0..SLOWEST {
-            pace.took(Duration::ZERO);
+        assert!((60_000..80_000).contains(&pace.allowed().unwrap()));
+        for _ in 0..400 {
+            pace.took(Duration::ZERO, 10);
         }
-        assert!(pace.is_quick(), "what is remembered is bounded");
+        assert_eq!(pace.allowed(), Some(LEAST_ALLOWED + 20));
+        pace.took(Duration::ZERO, u64::MAX);
+        assert_eq!(pace.allowed(), Some(LITTLE_COST));
     }
 
     /// Other tasks go on, although each thread of the runtime has work of its own.

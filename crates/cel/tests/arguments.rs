@@ -270,3 +270,29 @@ fn looking_ahead_is_counted() {
     }
     assert!(outcome("a.findAll('a.*x|a', 100)").0);
 }
+
+/// What has a fixed price is counted too where it reads or makes much: parts of a URL that was read before, a list that is gone
+/// through, digits.
+#[test]
+fn what_is_made_for_a_fixed_price_is_counted() {
+    let env = library::all().into_iter().fold(Env::builder(), EnvBuilder::library);
+    let env = env.variable("a", Type::String).variable("l", Type::list(Type::optional(Type::Int))).build();
+    let url = format!("https://h/{}?{}", "a".repeat(50_000), "b=1&".repeat(12_500));
+    let list = Value::from(vec![Value::Optional(None); 12_500]);
+    let variables = [Some(url.as_str().into()), Some(list)];
+    let work = |expression: &str| {
+        let checked = env.compile(expression).unwrap_or_else(|issues| panic!("{expression}: {issues:?}"));
+        let options = Options { budget: u64::MAX, ..Options::default() };
+        let evaluation = env.program(&checked).unwrap().evaluate(&variables[..], options);
+        evaluation.result.unwrap_or_else(|halt| panic!("{expression}: {halt:?}"));
+        evaluation.work
+    };
+    let read = work("url(a)");
+    assert!(read > 500_000 && work("isURL(a)") > 500_000, "{read}");
+    for part in ["getEscapedPath", "getHost", "getHostname", "getPort", "getScheme", "getQuery"] {
+        let whole = work(&format!("url(a).{part}()"));
+        assert!(whole - read > 100_000, "{part}: {whole} after {read}");
+    }
+    assert!(work("l.unwrapOpt()") >= 100_000);
+    assert!(work("'%f'.format([1.7e308])") >= 8 * 1024);
+}

@@ -14,7 +14,12 @@ use crate::{
         need::NeedId,
         outcome::Outcome,
     },
-    storage::{answers::Basis, computing::LITTLE_COST, failure, fair::OverloadedError},
+    storage::{
+        answers::Basis,
+        computing::{FEW, LITTLE_COST},
+        failure,
+        fair::OverloadedError,
+    },
 };
 
 /// An evaluation under way, and what it was handed.
@@ -84,7 +89,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn ended(self, outcome: Outcome) -> Evaluated {
-        self.target.version.evaluation.took(self.longest);
+        self.target.version.evaluation.took(self.longest, outcome.cost);
         Evaluated { outcome, refusals: self.refusals, basis: self.basis, sources: self.clock.sources() }
     }
 
@@ -97,8 +102,8 @@ impl<'a> Run<'a> {
     /// Makes a step: here, where steps of this plan were quick lately; apart, where they were not or this one is not.
     async fn step(&mut self, step: fn(&mut Evaluation) -> Step) -> Result<Step, OverloadedError> {
         let pace = &self.target.version.evaluation;
-        if pace.is_quick() {
-            self.evaluation.allow(LITTLE_COST);
+        if let Some(allowed) = pace.allowed() {
+            self.evaluation.allow(allowed);
             match self.timed(step) {
                 Step::Unfinished => pace.overran(),
                 made => return Ok(made),
@@ -117,7 +122,9 @@ impl<'a> Run<'a> {
         made
     }
 
-    fn supply(&mut self, id: NeedId, answer: reads::Answer) {
+    /// Hands the evaluation an answer.
+    fn take(&mut self, id: NeedId, answer: reads::Answer) {
+        self.clock.end(&self.evaluation, id, &answer);
         let supply = self.refusals.note(answer, &mut self.basis);
         self.evaluation.supply(id, supply);
     }
@@ -138,6 +145,18 @@ impl<'a> Run<'a> {
                 }
                 Step::Wait | Step::Unfinished => {}
             }
+            if pending.len() > FEW {
+                let taken = self.apart(|run| {
+                    std::iter::from_fn(|| pending.next().now_or_never().flatten())
+                        .map(|(id, answer)| run.take(id, answer))
+                        .count()
+                });
+                match taken.await {
+                    Err(_) => return Ok(Some(self.evaluation.time_out())),
+                    Ok(0) => {}
+                    Ok(_) => continue,
+                }
+            }
             // Most answers are there at once, and need no timer.
             let next = match pending.next().now_or_never() {
                 Some(next) => next,
@@ -150,12 +169,11 @@ impl<'a> Run<'a> {
             let mut ready = Some(first);
             let begun = Instant::now();
             while let Some((id, answer)) = ready {
-                self.clock.end(&self.evaluation, id, &answer);
                 // To select from and validate a body is work, which no expression pays for.
                 let elsewhere = matches!(answer, reads::Answer::Elsewhere(_));
                 if !elsewhere {
-                    self.supply(id, answer);
-                } else if self.apart(|run| run.supply(id, answer)).await.is_err() {
+                    self.take(id, answer);
+                } else if self.apart(|run| run.take(id, answer)).await.is_err() {
                     return Ok(Some(self.evaluation.time_out()));
                 }
                 ready = pending.next().now_or_never().flatten();

@@ -334,16 +334,18 @@ fn last(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
     }
 }
 
-fn unwrap(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
-    present("optional.unwrap", args)
+fn unwrap(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    present(context, "optional.unwrap", args)
 }
 
-fn unwrap_opt(_: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
-    present("unwrapOpt", args)
+fn unwrap_opt(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Halt> {
+    present(context, "unwrapOpt", args)
 }
 
-fn present(function: &str, args: &[Value]) -> Result<Value, Halt> {
+fn present(context: &mut Context<'_>, function: &str, args: &[Value]) -> Result<Value, Halt> {
     let [Value::List(list)] = args else { return Err(no_overload_of(function, args)) };
+    // The price is fixed, and does not count how many are looked at.
+    context.spend(list.len() as u64 * 8)?;
     let mut found = Vec::new();
     for element in list.as_slice() {
         match element {

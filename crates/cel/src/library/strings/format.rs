@@ -172,6 +172,9 @@ fn run(version: Version, context: &mut Context<'_>, args: &[Value]) -> Result<Va
     Ok(text.into())
 }
 
+/// Work of printing one double exactly.
+const DIGITS_WORK: u64 = 8 * 1024;
+
 struct Printer<'a, 'c> {
     version: Version,
     context: &'a mut Context<'c>,
@@ -186,8 +189,15 @@ impl Printer<'_, '_> {
             (Verb::Decimal, Value::Int(i)) => i.to_string(),
             (Verb::Decimal, Value::Uint(u)) => u.to_string(),
             (Verb::Decimal, Value::Double(d)) if self.version == Version::Newer => plain(*d),
-            (Verb::Fixed, value) => self.fixed(value, clause.precision).ok_or_else(refused)?,
-            (Verb::Scientific, value) => self.scientific(value, clause.precision).ok_or_else(refused)?,
+            (Verb::Fixed | Verb::Scientific, value) => {
+                // Hundreds of exact digits take some microseconds; no price counts them.
+                self.context.spend(DIGITS_WORK)?;
+                let text = match clause.verb {
+                    Verb::Fixed => self.fixed(value, clause.precision),
+                    _ => self.scientific(value, clause.precision),
+                };
+                text.ok_or_else(refused)?
+            }
             (Verb::Binary, Value::Bool(b)) => u8::from(*b).to_string(),
             (Verb::Binary, value) => integer(value, |u| format!("{u:b}")).ok_or_else(refused)?,
             (Verb::Octal, value) => integer(value, |u| format!("{u:o}")).ok_or_else(refused)?,

@@ -221,6 +221,13 @@ fn is_escaped(text: &str, place: Place) -> bool {
 }
 
 impl Url {
+    /// Bytes of its parts, about.
+    pub(super) fn len(&self) -> u64 {
+        let fragment = self.fragment.as_ref().map_or(0, |(_, raw)| raw.len());
+        let texts = [&self.scheme, &self.opaque, &self.host, &self.raw_path, &self.query];
+        (texts.iter().map(|text| text.len()).sum::<usize>() + self.path.len() + fragment) as u64
+    }
+
     pub(super) fn escaped_path(&self) -> String {
         if !self.raw_path.is_empty() && is_escaped(&self.raw_path, Place::Path) {
             return self.raw_path.clone();
