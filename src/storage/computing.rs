@@ -36,7 +36,7 @@ pub const FEW: usize = 32;
 const QUICK: Duration = Duration::from_micros(200);
 
 /// Places to compute at.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Places(Fair);
 
 /// Places to compute at, so many that one flow alone has `cores` of them: one that keeps them all busy leaves as many as it

@@ -191,7 +191,8 @@ pub async fn create(shared: &Shared, target: Target<'_>, request: &CreateRequest
     Ok(answered(&target, request, admitted, answer, observed, Timing { cache, queued, sources }))
 }
 
-/// Admits the object: here, where it is small and its rules were quick lately; apart, where they were not or these are not.
+/// Admits the object: here, where it is small and others of its kind were quick lately; apart, where they were not or its rules
+/// are not.
 async fn admit(
     shared: &Shared,
     target: &Target<'_>,

@@ -135,17 +135,19 @@ impl<'a> Run<'a> {
         let mut pending = FuturesUnordered::new();
         loop {
             let Ok(made) = self.step(step).await else { return Ok(Some(self.evaluation.time_out())) };
-            match made {
+            let many = match made {
                 Step::Done(outcome) => return Ok(Some(outcome)),
                 Step::Need(needs) => {
+                    let many = needs.len() > FEW;
                     for (id, need) in needs {
                         self.clock.begin(&self.evaluation, id);
                         pending.push(reads::answer(self.target, self.user, self.deadline, id, need));
                     }
+                    many
                 }
-                Step::Wait | Step::Unfinished => {}
-            }
-            if pending.len() > FEW {
+                Step::Wait | Step::Unfinished => false,
+            };
+            if many {
                 let taken = self.apart(|run| {
                     std::iter::from_fn(|| pending.next().now_or_never().flatten())
                         .map(|(id, answer)| run.take(id, answer))
